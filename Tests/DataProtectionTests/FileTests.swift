@@ -92,6 +92,15 @@ import VaultInterface
             try file.setProtection(.completeUnlessOpen)
             #expect(try file.protection == .completeUnlessOpen)
             #expect(try file.data() == Data("plain".utf8))
+            let identifier = try file.info()?.identifier
+            var renewed: UInt64 = 0
+            try file.renewKey { renewed += $0 }
+            #expect(renewed == 5)
+            #expect(try file.protection == .completeUnlessOpen && file.info()?.identifier != identifier)
+            try file.renewKey(.complete)
+            #expect(try file.protection == .complete)
+            #expect(try file.data() == Data("plain".utf8))
+            expect(.notProtected) { try ProtectedFile(path: "/etc/passwd").renewKey() }
             let other = ProtectedFile(path: folder.path(of: "copy"))
             try file.copy(to: other)
             #expect(try other.data() == Data("plain".utf8))

@@ -47,10 +47,66 @@ import Testing
         #expect(try names() == ["file"])
     }
 
-    /// Protects and makes plain again, and looks at what the file has in between and in the end.
+    /// Under a new key the data are the same, and nothing of the former file opens the new one.
+    @Test(arguments: [0, 1, 65_536, 3_000_001])
+    func aNewKey(size: Int) throws {
+        var random = SeededGenerator()
+        let data = random.bytes(size)
+        try put(data)
+        try conversion.protect(path, .none)
+        let former = try Data(contentsOf: URL(filePath: path))
+        let identifier = try SealedFile(path, .reading, keys: keys).identifier
+        let reader = try SealedFile(path, .reading, keys: keys)
+        defer { reader.close() }
+
+        // A change of class alone wraps the key anew: the former header opens the data.
+        let open = try SealedFile(path, .writing, keys: keys)
+        try open.changeClass(to: .complete, keys: keys)
+        open.close()
+        let rewrapped = try Data(contentsOf: URL(filePath: path))
+        #expect(rewrapped != former && rewrapped.dropFirst(4_096) == former.dropFirst(4_096))
+
+        var done: UInt64 = 0
+        try conversion.renewKey(path, movingTo: .completeUnlessOpen) { done += $0 }
+        #expect(done == UInt64(size))
+        #expect(try SealedFileInfo(path).fileClass == .completeUnlessOpen)
+        #expect(try contents() == data)
+        #expect(try SealedFile(path, .reading, keys: keys).identifier != identifier)
+        #expect(try names() == ["file"])
+        let renewed = try Data(contentsOf: URL(filePath: path))
+        for header in [former, rewrapped] {
+            try put(header.prefix(4_096) + renewed.dropFirst(4_096))
+            let file = try SealedFile(path, .reading, keys: keys)
+            for offset in stride(from: 0, to: UInt64(size), by: 65_536) {
+                #expect(throws: SealedFileError.self) { try file.read(65_536, at: offset) }
+            }
+        }
+        // Who had the former file open still has it.
+        #expect(try reader.read(size + 1, at: 0) == data)
+
+        try put(renewed)
+        try conversion.renewKey(path)
+        #expect(try SealedFileInfo(path).fileClass == .completeUnlessOpen)
+        #expect(try contents() == data)
+        try put(data)
+        #expect(throws: SealedFileError.notProtected(path: path)) { try conversion.renewKey(path) }
+    }
+
+    @Test func whoWritesKeepsAFileFromGettingANewKey() throws {
+        try put(Data("x".utf8))
+        try conversion.protect(path, .complete)
+        let writer = try SealedFile(path, .writing, keys: keys)
+        #expect(throws: SealedFileError.openForWriting(path: path)) { try conversion.renewKey(path) }
+        writer.close()
+        try conversion.renewKey(path)
+    }
+
+    /// Protects, seals under a new key and makes plain again, and looks at what the file has in between and in the end.
     private func keepsTraits() throws {
         let before = try FileTraits(path)
         try conversion.protect(path, .completeUnlessOpen)
+        #expect(try FileTraits(path).besidesContents == before.besidesContents)
+        try conversion.renewKey(path, movingTo: .complete)
         #expect(try FileTraits(path).besidesContents == before.besidesContents)
         try conversion.unprotect(path)
         #expect(try FileTraits(path) == before)

@@ -15,7 +15,7 @@ import VaultInterface
     private var path: String { folder.path(of: "file") }
     private var other: String { folder.path(of: "other") }
 
-    enum Direction: CaseIterable { case protecting, unprotecting }
+    enum Direction: CaseIterable { case protecting, unprotecting, renewing }
 
     init() throws {
         folder = try TemporaryFolder()
@@ -29,13 +29,14 @@ import VaultInterface
             $0.append(Data(repeating: UInt8(truncatingIfNeeded: $1), count: min(100, count - 100 * $1)))
         }
         try data.write(to: URL(filePath: path))
-        if direction == .unprotecting { try conversion.protect(path, .complete) }
+        if direction != .protecting { try conversion.protect(path, .complete) }
     }
 
     private func convert(_ path: String, _ direction: Direction, _ progress: (UInt64) -> Void = { _ in }) throws {
         switch direction {
         case .protecting: try conversion.protect(path, .complete, progress: progress)
         case .unprotecting: try conversion.unprotect(path, progress: progress)
+        case .renewing: try conversion.renewKey(path, progress: progress)
         }
     }
 
@@ -175,7 +176,8 @@ import VaultInterface
     /// Lets a user without rights try it.
     private func expectFailure(_ reason: String, _ direction: Direction) throws {
         let before = geteuid() == 0 ? try FolderState(folder.path) : nil
-        let said = try UnprivilegedWorker.run(direction == .protecting ? "protect" : "unprotect", path)
+        let commands: [Direction: String] = [.protecting: "protect", .unprotecting: "unprotect", .renewing: "renew"]
+        let said = try UnprivilegedWorker.run(#require(commands[direction]), path)
         #expect(said.hasPrefix("error ") && said.contains(reason), "\(said)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["file"])
         // Who is not root cannot look at all of it.

@@ -100,6 +100,31 @@ import Testing
         }
     }
 
+    /// Sealing under a new key: the former file or the new one is there, whole.
+    @Test func killedWhileGettingANewKey() throws {
+        var random = SeededGenerator()
+        let data = random.bytes(1_500_000)
+        let file = try FileUnderTest(data)
+        let conversion = FileConversion(keys: file.keys)
+        for round in 0..<TestScale.count(10, soak: 250) {
+            let former = try Int(file.open().fileClass.rawValue)
+            let count = try acknowledged("renew-again", file.path, seed: 0, within: 60_000, &random)
+            let found = try Int(file.open().fileClass.rawValue)
+            // What was acknowledged, or what was about to be.
+            #expect(
+                [count, count + 1].contains { (former - 1 + $0) % 4 == found - 1 },
+                "round \(round), seed \(random.seed)")
+            #expect(try file.contents() == data, "round \(round), seed \(random.seed)")
+            #expect(try file.open().verify().isSound)
+            for name in try FileManager.default.contentsOfDirectory(atPath: file.folder.path) where name != "file" {
+                #expect(name.hasPrefix(".new."))
+                try FileManager.default.removeItem(atPath: file.folder.path(of: name))
+            }
+            try conversion.renewKey(file.path)
+            #expect(try file.contents() == data)
+        }
+    }
+
     /// Whatever was appended and acknowledged is there, and nothing by half.
     @Test func killedWhileAppending() throws {
         var random = SeededGenerator()

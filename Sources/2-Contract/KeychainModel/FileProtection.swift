@@ -11,6 +11,9 @@ package enum FileProtectionClass: UInt8, CaseIterable, Sendable {
     case completeUntilFirstUserAuthentication
     /// At any time.
     case none
+
+    /// Whether the key of a file of this class is available at fewer times than that of the other class.
+    package func isStricter(than other: FileProtectionClass) -> Bool { rawValue < other.rawValue }
 }
 
 /// The key of one file.

@@ -33,8 +33,39 @@ extension FileConversion {
         }
     }
 
+    /// Seals the data of the protected file at this path under a new key, in place.
+    ///
+    /// No copy of the former header opens anything of the new file. Who has opened the former file keeps it. What the
+    /// former file was stays on the disk until its blocks are used again.
+    ///
+    /// - Parameters:
+    ///   - fileClass: The class of the file from then on; nil for the one that it has.
+    ///   - expected: The file that the path must lead to; nil for any.
+    ///   - progress: Called with the size in bytes of each finished piece.
+    /// - Throws: Any error that stopped the work. The file is unchanged then.
+    package func renewKey(
+        _ path: String, movingTo fileClass: FileProtectionClass? = nil, expecting expected: FileIdentity? = nil,
+        progress: (UInt64) -> Void = { _ in }
+    ) throws(SealedFileError) {
+        let former = try PlainFile(path, expected)
+        guard try former.isProtected else { throw .notProtected(path: path) }
+        try checkNames(former.metadata, path)
+        try former.checkWriters()
+        let sealed = try SealedFile(former, keys: keys)
+        defer { sealed.close() }
+        try checkSpace(former.metadata.allocated, beside: path)
+        let presentClass = try sealed.fileClass
+        let writer = try SealedFileWriter(path, fileClass ?? presentClass, keys: keys, durability: .power)
+        let buffer = try AlignedBuffer(count: Self.pieceSize)
+        try Self.copy(sealed, to: writer, buffer.bytes, progress)
+        try writer.finish(replacing: true, with: former.metadata) { (folder) throws(SealedFileError) in
+            try checkUnchanged(former, in: folder)
+        }
+    }
+
     private static func copy(
-        _ sealed: SealedFile, to writer: SealedFileWriter, _ room: UnsafeMutableRawBufferPointer
+        _ sealed: SealedFile, to writer: SealedFileWriter, _ room: UnsafeMutableRawBufferPointer,
+        _ progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
         let length = try sealed.length
         var offset: UInt64 = 0
@@ -44,6 +75,7 @@ extension FileConversion {
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
             if piece.isZero { try writer.skip(UInt64(count)) } else { try writer.write(piece) }
             offset += UInt64(count)
+            progress(UInt64(count))
         }
     }
 }

@@ -81,16 +81,16 @@ package struct FileConversion: Sendable {
         }
     }
 
-    private func checkUnchanged(_ file: PlainFile, in folder: NewFile.Folder) throws(SealedFileError) {
+    func checkUnchanged(_ file: PlainFile, in folder: NewFile.Folder) throws(SealedFileError) {
         try file.checkWriters()
         try file.checkUnchanged(in: folder)
     }
 
-    private func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {
+    func checkNames(_ metadata: FileMetadata, _ path: String) throws(SealedFileError) {
         guard metadata.linkCount == 1 else { throw .hardLinked(path: path, names: metadata.linkCount) }
     }
 
-    private func checkSpace(_ needed: UInt64, beside path: String) throws(SealedFileError) {
+    func checkSpace(_ needed: UInt64, beside path: String) throws(SealedFileError) {
         var system = statvfs()
         guard statvfs(path, &system) == 0 else { throw .last("examine the file system of", path) }
         guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= needed else { throw .diskFull(path: path) }

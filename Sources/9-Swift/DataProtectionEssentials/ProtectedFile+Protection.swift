@@ -8,6 +8,9 @@ extension ProtectedFile {
     /// Puts the file into a class: a plain one is protected in its place, a protected one gets another class in a time
     /// that does not depend on its size.
     ///
+    /// A protected file keeps its key, which is wrapped anew. Whoever has a copy of the former file can still open the
+    /// data with what opened its former class. Where that matters, use ``renewKey(_:progress:)``.
+    ///
     /// - Throws: ``ProtectedFileError/Code/locked`` while its class, or the new one, is closed.
     public func setProtection(_ type: FileProtectionType) throws {
         let path = try resolvedPath()
@@ -25,6 +28,28 @@ extension ProtectedFile {
             let file = try SealedFile(path, .writing, keys: session, durability: .power)
             defer { file.close() }
             try file.changeClass(to: fileClass, keys: session)
+        }
+    }
+
+    /// Seals the contents of the protected file with this name under a new key, in its place.
+    ///
+    /// No copy of the former file's header opens anything of the new file. The name leads to the former file or to the
+    /// new one, whole, whatever happens meanwhile. Owner, permissions, times and extended attributes stay. A program
+    /// that has the former file open goes on reading that one; one that has it open for writing keeps this from being
+    /// done. What the former file was stays on the disk until its blocks are used again.
+    ///
+    /// - Parameters:
+    ///   - type: The class from then on; nil for the one that the file has.
+    ///   - progress: Called with the bytes of each piece that was done.
+    /// - Throws: ``ProtectedFileError/Code/notProtected``, ``ProtectedFileError/Code/hardLinked`` for a file with
+    ///   several names, ``ProtectedFileError/Code/locked``, and whatever kept it from being done, with the file as it
+    ///   was.
+    public func renewKey(_ type: FileProtectionType? = nil, progress: (UInt64) -> Void = { _ in }) throws {
+        let path = try resolvedPath()
+        let fileClass = try type.map { try FileProtectionClass($0, for: path) }
+        let session = try VaultSession.currentForFiles()
+        try ProtectedFileError.translating(path) {
+            try FileConversion(keys: session).renewKey(path, movingTo: fileClass, progress: progress)
         }
     }
 

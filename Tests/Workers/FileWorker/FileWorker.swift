@@ -16,6 +16,8 @@ import TestSupport
             case "fill": try fill(arguments[1], count: Int(number))
             case "protect": try FileConversion(keys: MemoryFileKeys()).protect(arguments[1], .complete)
             case "unprotect": try FileConversion(keys: MemoryFileKeys()).unprotect(arguments[1])
+            case "renew": try FileConversion(keys: MemoryFileKeys()).renewKey(arguments[1])
+            case "renew-again": try renewAgain(arguments[1])
             case "convert": try convert(arguments[1])
             case "append": try append(arguments[1], seed: number)
             case "class": try changeClass(arguments[1])
@@ -102,6 +104,18 @@ import TestSupport
             try conversion.protect(path, .complete)
             emit(".")
             try conversion.unprotect(path)
+            emit(".")
+        }
+    }
+
+    /// Seals the data of a file under a new key without end, each time in the next class.
+    private static func renewAgain(_ path: String) throws {
+        let conversion = FileConversion(keys: MemoryFileKeys())
+        let classes = FileProtectionClass.allCases
+        emit("ready\n")
+        while true {
+            let present = try Int(SealedFileInfo(path).fileClass.rawValue)
+            try conversion.renewKey(path, movingTo: classes[present % classes.count])
             emit(".")
         }
     }
