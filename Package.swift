@@ -171,6 +171,10 @@ floor(
         "PasswordFiles",
         uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras,
         links: ["Keybag"]),
+    module(
+        "ItemFiles",
+        uses: "Bytes", "CLibrary", "Certificates", "Frames", "KeyCryptography", "KeychainModel", "PasswordFiles",
+        "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
     library("CFuse3"),
     module(
         "MountedFolder",
@@ -198,7 +202,8 @@ floor(
     module("LocalAuthentication", uses: "LocalAuthenticationServices"),
     module(
         "EnclaveKeys",
-        uses: "Bytes", "KeychainModel", "KeychainServices", "LocalAuthenticationServices", "VaultInterface", crypto),
+        uses: "Bytes", "KeyCryptography", "KeychainModel", "KeychainServices", "LocalAuthenticationServices",
+        "VaultInterface", crypto),
     module("CryptoKit", uses: "EnclaveKeys", crypto),
     module("CommonCrypto", links: [crypto]))
 
@@ -362,6 +367,10 @@ if !isFetched {
             "EnclaveTests",
             uses: "Attestation", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto, exclude: ["Layout"]),
         tests("GroundTests", uses: "Bytes", "CLibrary", "Frames", "SystemHTTP", "TestSupport"),
+        tests(
+            "ItemFilesTests",
+            uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag", "KeychainModel",
+            "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys", crypto),
         tests(
             "KeyCryptographyTests",
             uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",

@@ -182,6 +182,10 @@ struct WireSamples {
         case .restoreVersion: RestoreVersion(query(), version: maybe { Int64(bitPattern: $0.random.next()) })
         case .purgeVersions: PurgeVersions(maybe { $0.query() })
         case .keepVersions: KeepVersions(maybe { $0.random.int(below: 9_999) })
+        case .receiveItems:
+            ReceiveItems(
+                (0...random.int(below: 3)).map { _ in storedItem() }, accessGroup: maybe { $0.string() },
+                keepsIdentity: bool(), options: authentication())
         case .makeBackup:
             MakeBackup(
                 [

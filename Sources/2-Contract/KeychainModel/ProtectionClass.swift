@@ -22,6 +22,16 @@ package enum ProtectionClass: String, CaseIterable, Sendable {
     /// Whether its items need an unlocking.
     package var isClosed: Bool { availability != .always }
 
+    /// Whether items of this class stay on the device that has them: no other device can restore or receive them.
+    package var isThisDeviceOnly: Bool {
+        switch self {
+        case .whenUnlocked, .afterFirstUnlock, .always: false
+        case .whenPasscodeSetThisDeviceOnly, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
+            .alwaysThisDeviceOnly:
+            true
+        }
+    }
+
     package enum Availability: Sendable {
         case whileUnlocked, afterFirstUnlock, always
     }

@@ -43,6 +43,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case restoreVersion = 36
     case purgeVersions = 37
     case keepVersions = 38
+    case receiveItems = 39
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -82,6 +83,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .restoreVersion: RestoreVersion.self
         case .purgeVersions: PurgeVersions.self
         case .keepVersions: KeepVersions.self
+        case .receiveItems: ReceiveItems.self
         }
     }
 }
@@ -116,6 +118,7 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int
     func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem
     func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool
+    func perform(_ operation: ReceiveItems, for client: Client) throws(VaultError) -> [StoredItem]
 
     // Versions and changes of items.
     func perform(

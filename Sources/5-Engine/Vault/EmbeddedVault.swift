@@ -169,6 +169,10 @@ package final class EmbeddedVault: VaultEngine {
         try items.perform(operation, as: client)
     }
 
+    package func perform(_ operation: ReceiveItems, for client: Client) throws(VaultError) -> [StoredItem] {
+        try items.perform(operation, as: client)
+    }
+
     // MARK: Versions and changes of items
 
     package func perform(

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import KeyCryptography
 import KeychainModel
 import KeychainServices
 import LocalAuthenticationServices
@@ -50,11 +51,7 @@ extension SecureEnclave.P256.KeyAgreement {
             with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
         ) throws -> SharedSecret {
             let x = try key.perform(.agree(with: publicKeyShare.x963Representation))
-            // `SharedSecret` has no initialiser from bytes. The product of the scalar 1 and a point is the point:
-            // agreeing with a point that has this x coordinate, either of the two, gives x.
-            let one = try Crypto.P256.KeyAgreement.PrivateKey(rawRepresentation: Data(count: 31) + [1])
-            let point = try Crypto.P256.KeyAgreement.PublicKey(compressedRepresentation: [2] + x)
-            return try one.sharedSecretFromKeyAgreement(with: point)
+            return try P256Agreement.sharedSecret(x: x)
         }
     }
 }

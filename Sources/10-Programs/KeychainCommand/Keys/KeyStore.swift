@@ -126,8 +126,3 @@ struct KeyStore {
         }
     }
 }
-
-extension ProtectionClass {
-    /// Whether items of this class stay on the device.
-    var isThisDeviceOnly: Bool { rawValue.hasSuffix("u") }
-}

@@ -15,6 +15,19 @@ enum RequestCheck {
         try check(item.accessControl)
     }
 
+    /// Checks an item that another vault had.
+    static func check(_ item: StoredItem) throws(VaultError) {
+        try check(item.attributes, of: item.itemClass)
+        try check(item.customAttributes)
+        try check(item.accessControl)
+        guard ItemClass.stored.contains(item.itemClass), item.identityKey == nil, !item.isTombstone else {
+            throw .invalidRequest(reason: "an identity, or the trace of a deleted item, cannot be taken in")
+        }
+        guard item.attributes[.tokenID]?.isEmpty ?? true else {
+            throw .invalidRequest(reason: "a key of an enclave cannot be taken in: it works in its own enclave alone")
+        }
+    }
+
     static func check(_ changes: ItemChanges, of itemClass: ItemClass) throws(VaultError) {
         try check(changes.attributes, of: itemClass)
         try check(changes.customAttributes)

@@ -33,6 +33,23 @@ struct ItemTransaction {
         try writer.insert(row, filedUnder: filing)
     }
 
+    /// Makes sure that no live item, of any class and group, has the identifier of `item`, and removes what a deleted
+    /// item of the same group left behind under it.
+    ///
+    /// - Throws: ``VaultError/duplicateItem``.
+    func requireUnusedIdentifier(of item: StoredItem) throws {
+        for itemClass in ItemClass.stored {
+            let search = ItemSearch(
+                itemClass: itemClass, seek: .filed(item.identifier.term), isTombstone: nil, identifier: item.identifier)
+            for row in try writer.reader.rows(search, includingCiphertext: false) {
+                guard row.binding.isTombstone else { throw VaultError.duplicateItem }
+                guard row.binding.group == keybag.groupDigest(item.accessGroup) else { continue }
+                _ = try keybag.openMetadata(of: row)
+                try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
+            }
+        }
+    }
+
     /// The live item that has the primary key of `item`, opened with its value; an operation that leaves out
     /// items that need a person finds none.
     func liveItem(withPrimaryKeyOf item: StoredItem) throws -> LiveItem {

@@ -313,7 +313,7 @@ struct VaultItems: Sendable {
         }
     }
 
-    private func add(
+    func add(
         _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], to digests: inout [UInt64]
     ) {
         // An identity is two items, and has no primary key of its own.
@@ -354,11 +354,11 @@ struct VaultItems: Sendable {
         max(now(), item.modificationDate.addingTimeInterval(0.001))
     }
 
-    private func check(_ attributes: CustomAttributes) throws(VaultError) {
+    func check(_ attributes: CustomAttributes) throws(VaultError) {
         if let problem = attributes.problem { throw .invalidRequest(reason: problem) }
     }
 
-    private func checkSize(_ value: Data?) throws(VaultError) {
+    func checkSize(_ value: Data?) throws(VaultError) {
         if let value, value.count > ItemLimits.value {
             throw .valueTooLarge(size: value.count, limit: ItemLimits.value)
         }
@@ -366,7 +366,7 @@ struct VaultItems: Sendable {
 
     /// Constraints are enforced where an item is read; what this vault has no way to ask for, nobody reads. But a
     /// constraint that cannot leave the machine must not be synchronized.
-    private func checkEnforceable(_ control: AccessControl, isSynchronizable: Bool) throws(VaultError) {
+    func checkEnforceable(_ control: AccessControl, isSynchronizable: Bool) throws(VaultError) {
         if control.flags != nil, isSynchronizable {
             throw .invalidRequest(reason: "an access control cannot be synchronized; leave one of the two out")
         }

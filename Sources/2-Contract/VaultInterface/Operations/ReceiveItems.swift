@@ -1,0 +1,76 @@
+import Access
+import Frames
+import KeychainModel
+
+/// Stores items that another vault had, in one transaction: all of them or none. Replies them as they are stored,
+/// without their values.
+///
+/// A client may say which identifier and which dates an item has where it may store items: in its own groups.
+///
+/// - Throws: ``VaultError/duplicateItem`` when an item with the same primary key or identifier exists.
+package struct ReceiveItems: UnaryOperation {
+    package var items: [StoredItem]
+    /// The group that all items go to; nil for the group that each of them has.
+    package var accessGroup: String?
+    /// Whether the items keep their identifiers and dates. Otherwise they are new items.
+    package var keepsIdentity: Bool
+    /// What items are sealed under that have a further password.
+    package var options: AuthenticationOptions
+
+    /// The most items of one operation, as many as one transaction of a served call may change.
+    package static let most = 1_000
+
+    package init(
+        _ items: [StoredItem], accessGroup: String? = nil, keepsIdentity: Bool, options: AuthenticationOptions = .init()
+    ) {
+        self.items = items
+        self.accessGroup = accessGroup
+        self.keepsIdentity = keepsIdentity
+        self.options = options
+    }
+
+    package typealias Reply = ReceivedItems
+
+    package static let code = OperationCode.receiveItems
+    package static let name = "receive"
+    package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
+
+    package var authentication: AuthenticationOptions? { options }
+
+    package func check() throws(VaultError) {
+        for item in items { try RequestCheck.check(item) }
+    }
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        var stored = try engine.perform(self, for: client)
+        for index in stored.indices { stored[index].value = nil }
+        return ReceivedItems(items: stored)
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(list: items)
+        buffer.write(accessGroup, keepsIdentity, options)
+    }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        items = try reader.list(limit: Self.most)
+        accessGroup = try reader.read()
+        keepsIdentity = try reader.read()
+        options = try reader.read()
+    }
+}
+
+/// Items as they were stored, without their values.
+package struct ReceivedItems: WireValue, Equatable {
+    package var items: [StoredItem]
+
+    package init(items: [StoredItem]) {
+        self.items = items
+    }
+
+    package func encode(to buffer: FrameBuffer) { buffer.write(list: items) }
+
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        items = try reader.list(limit: ReceiveItems.most)
+    }
+}

@@ -1,0 +1,59 @@
+import Access
+import FoundationEssentials
+import Keybag
+import KeychainModel
+import VaultInterface
+
+extension VaultItems {
+    func perform(_ operation: ReceiveItems, as client: Client) throws(VaultError) -> [StoredItem] {
+        let requests = Set(
+            operation.items.map { AccessRequest(.add, itemClass: $0.itemClass, accessGroup: operation.group(of: $0)) })
+        // What the audit log says: the class and the group, if there is one.
+        let (classes, groups) = (Set(requests.map(\.itemClass)), Set(requests.map(\.accessGroup)))
+        let authorization = try gate.authorize(
+            AccessRequest(
+                .add, itemClass: classes.count == 1 ? classes.first ?? nil : nil,
+                accessGroup: groups.count == 1 ? groups.first ?? nil : nil),
+            as: client, recordedAs: .written)
+        for request in requests { _ = try gate.authorize(request, as: client, recordedAs: .written) }
+        var digests: [UInt64] = []
+        return try gate.perform(
+            authorization, asking: operation.options, items: { $0.count }, digests: { digests }
+        ) { presence in
+            guard (1...ReceiveItems.most).contains(operation.items.count) else {
+                throw VaultError.invalidRequest(reason: "1 to \(ReceiveItems.most) items are taken in at once")
+            }
+            let items = try operation.items.map { try received($0, by: operation) }
+            digests = []
+            note(items, in: &digests)
+            try vault.writing(for: authorization) { writer, keybag in
+                let transaction = ItemTransaction(writer, keybag, presence, now)
+                for item in items {
+                    try keybag.keys.checkAvailable(item.accessControl.protection)
+                    if operation.keepsIdentity { try transaction.requireUnusedIdentifier(of: item) }
+                    try transaction.insert(item)
+                }
+            }
+            return items
+        }
+    }
+
+    /// Returns an item of another vault in the form in which it will be stored.
+    private func received(_ item: StoredItem, by operation: ReceiveItems) throws(VaultError) -> StoredItem {
+        try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        try checkSize(item.value)
+        try check(item.customAttributes)
+        var stored = item
+        stored.accessGroup = operation.group(of: item)
+        if !operation.keepsIdentity {
+            let now = now()
+            stored.identifier = UUID()
+            (stored.creationDate, stored.modificationDate) = (now, now)
+        }
+        return stored
+    }
+}
+
+extension ReceiveItems {
+    fileprivate func group(of item: StoredItem) -> String { accessGroup ?? item.accessGroup }
+}
