@@ -282,10 +282,11 @@ if !isFetched {
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
-            "DatabasePages", "Enclave", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder",
-            "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SQLCipherService",
-            "SQLCipherWire", "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite",
-            "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "DatabasePages", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
+            "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
+            "SQLCipherService", "SQLCipherWire", "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys",
+            "SystemLibraries", "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1,
+            crypto),
         // It links no SQLite: libsqlcipher has the same symbols.
         program(
             "keychain-sqlcipher", path: "Sources/10-Programs/SQLCipherCommand",

@@ -30,6 +30,32 @@ import Testing
         #expect(Transcript.matches(Transcript.lines(outcome.text), lines), "\(outcome.text)\(outcome.errors)")
     }
 
+    /// The largest value travels, too, and the enclave's key opens its file.
+    @Test func itemsAreSentAndReceivedThroughTheDaemon() throws {
+        let outcome = try served(
+            """
+            keychain key create mine --enclave; keychain key public mine > mine.pem
+            head -c 16777216 /dev/zero | keychain set large a --raw
+            keychain send large a --to mine.pem --output f; keychain delete large a
+            keychain receive f; keychain get large a | wc -c
+            keychain send mail alice --to mine.pem --output g; keychain receive g --check; keychain receive g 2>&1
+            echo "status $?"; keychain delete mail alice; keychain receive g --group other; keychain get mail alice --group other
+            """)
+        expect(
+            outcome,
+            """
+            1 item sealed in .../f
+            large\ta\tkeychain
+            16777216
+            1 item sealed in .../g
+            mail\talice\tkeychain
+            keychain: an item with this primary key exists already
+            status 45
+            mail\talice\tother
+            secret
+            """)
+    }
+
     @Test func aRecoveryKeyIsMadeForTheVaultThatIsServed() throws {
         let outcome = try served(
             """

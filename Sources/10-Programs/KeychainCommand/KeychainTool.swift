@@ -22,7 +22,8 @@ struct KeychainTool: DocumentedCommand {
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
-            ImportCommand.self, ExportCommand.self, RunCommand.self, AgentCommand.self,
+            ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
+            AgentCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self,
             SecurityCommand.self, ManualCommand.self,
@@ -44,6 +45,8 @@ struct KeychainTool: DocumentedCommand {
         case "db": DatabaseCommand.self
         case "import": ImportCommand.self
         case "export": ExportCommand.self
+        case "send": SendCommand.self
+        case "receive": ReceiveCommand.self
         case "run": RunCommand.self
         case "ssh-agent": AgentCommand.self
         case "passcode": PasscodeCommand.self

@@ -1,5 +1,6 @@
 import Attestation
 import DatabaseFiles
+import ItemFiles
 import KeyCryptography
 import MountedFolder
 import ProtectedFiles
@@ -21,6 +22,7 @@ extension Failure {
         case let error as StoredKeyError: self.init(error)
         case let error as AttestationError: self.init(error)
         case let error as SealedFileError: self.init(error)
+        case let error as ItemFileError: self.init(error)
         case let error as MountError: self.init(error)
         case let error as ProtectedDatabaseError: self.init(error)
         case let error as SQLCipherError: self.init(error)
