@@ -211,7 +211,7 @@ floor(
 floor(
     "Sources/9-Swift",
     module(
-        "Keychain", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "KeychainServices", "Presence",
+        "Keychain", uses: "Access", "Bytes", "CLibrary", "ItemFiles", "KeychainModel", "KeychainServices", "Presence",
         "VaultInterface"),
     module(
         "DataProtectionEssentials",
@@ -387,7 +387,7 @@ if !isFetched {
         tests(
             "KeychainTests",
             uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
-            "VaultInterface"),
+            "VaultInterface", crypto),
         tests(
             "LocalAuthenticationTests",
             uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "LocalAuthenticationServices",

@@ -53,6 +53,25 @@ import Testing
         }
     }
 
+    @Test func sendingItems() throws {
+        try withTestKeychain { _ in
+            let attributes: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+                kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true] as [CFString: Any],
+            ]
+            let key = try #require(SecKeyCreateRandomKey(attributes as CFDictionary, nil))
+            let point = try #require(
+                SecKeyCopyPublicKey(key).flatMap { SecKeyCopyExternalRepresentation($0, nil) } as Data?)
+            let publicKeyOfTheOther = try P256.KeyAgreement.PublicKey(x963Representation: point).pemRepresentation
+            let keychain = Keychain(service: "com.example.mail")
+            try keychain.set("correct horse", for: "alice")
+            let file = try keychain.send(["alice"], to: Keychain.Recipient(pem: publicKeyOfTheOther))
+            try keychain.remove("alice")
+            try keychain.receive(file)  // there, with the private key in that keychain
+            #expect(try keychain.get(String.self, for: "alice") == "correct horse")
+        }
+    }
+
     @Test func errors() throws {
         try withTestKeychain { world in
             let keychain = Keychain(service: "com.example.mail")

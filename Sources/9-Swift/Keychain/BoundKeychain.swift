@@ -10,7 +10,7 @@ struct BoundKeychain: Sendable {
     let keychain: Keychain
     let session: VaultSession
 
-    private var itemClass: ItemClass {
+    var itemClass: ItemClass {
         switch keychain.target {
         case .service: .genericPassword
         case .server: .internetPassword
@@ -27,7 +27,7 @@ struct BoundKeychain: Sendable {
 
     /// The group named, else the one where the vault puts the program's new items, so that reading and
     /// storing look at the same place. Nil leaves the refusal of a program without groups to the vault.
-    private var accessGroup: String? {
+    var accessGroup: String? {
         keychain.accessGroup ?? session.client.accessGroups.first { $0 != Client.everyGroup }
     }
 
@@ -68,7 +68,7 @@ struct BoundKeychain: Sendable {
     }
 
     /// An item that is to be changed cannot be left out, so leaving out becomes refusing.
-    private var changeAuthentication: AuthenticationOptions {
+    var changeAuthentication: AuthenticationOptions {
         var options = authentication
         if options.interaction == .skip { options.interaction = .fail }
         return options
@@ -202,6 +202,12 @@ struct BoundKeychain: Sendable {
         } catch {
             throw KeychainError(error)
         }
+    }
+
+    /// The items with their values, as they are stored.
+    func allItemsToSend() throws -> [StoredItem] {
+        let query = query(nil)
+        return try KeychainError.translating { try session.perform(CopyItems(query, includingValues: true)) }
     }
 
     func removeAll() throws -> Int {

@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import ItemFiles
 import KeychainServices
 import VaultInterface
 
@@ -67,6 +68,7 @@ extension KeychainError {
         switch cause {
         case let error as KeychainError: self = error
         case let error as VaultError: self.init(error)
+        case let error as ItemFileError: self.init(error)
         case is VaultMemoryError: self.init(VaultError.memoryUnavailable)
         default: self.init(VaultError.inputOutput(reason: "\(cause)"))
         }
