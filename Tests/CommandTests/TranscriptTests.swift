@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         "passcode", "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
         "security-keychain", "security-lines", "places", "requirements", "audit", "keys", "keys-locked", "exchange",
-        "files", "password-files", "databases", "sqlcipher-files", "run", "transfer",
+        "files", "password-files", "databases", "sqlcipher-files", "run", "transfer", "history",
     ])
     func session(_ name: String) throws {
         let workplace = try Workplace()

@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    @Test func versionsAndChanges() throws {
+        try withTestKeychain { _ in
+            let keys = Keychain(service: "com.example.keys")
+            try keys.set("k1", for: "signing", attributes: .init(keep: .versions(5)))
+            let start = try keys.changes(since: 0).next
+            try keys.set("k2", for: "signing")
+            let before = try keys.get(String.self, for: "signing", version: 1)
+            let changed = try keys.changes(since: start).entries.map(\.version)
+            try keys.restore("signing")
+            #expect(before == "k1" && changed == [2])
+            #expect(try keys.get(String.self, for: "signing") == "k1")
+        }
+    }
+
     @Test func errors() throws {
         try withTestKeychain { world in
             let keychain = Keychain(service: "com.example.mail")

@@ -41,8 +41,12 @@ import VaultService
             try database.execute(
                 sql: """
                     INSERT INTO item
-                    VALUES (1000, 1, x'\(String(repeating: "FF", count: 16))', x'', 0, 1, 0, 1, 1, x'', x'', x'', x'');
+                    VALUES (1000, 1, x'\(String(repeating: "FF", count: 16))', x'', \(Int64.max), 1, 0, 1, 1, x'', x'', x'', x'');
                     INSERT INTO filing VALUES (\(Int64.max), \(Int64.max), 1000);
+                    INSERT INTO deletion VALUES (\(Int64.max), 1, x'', 1);
+                    INSERT INTO trail VALUES (\(Int64.max), 1, 0);
+                    INSERT INTO former VALUES
+                        (1000, 1, x'\(String(repeating: "FF", count: 16))', x'', \(Int64.max), 1, 0, 1, 1, 1, 1, x'', x'', x'', x'');
                     """)
         }
         try database.close()
@@ -110,6 +114,21 @@ import VaultService
                 }
             ),
             (
+                "changes",
+                {
+                    let last = try vault.changes(since: .max, as: client).known.next
+                    let changes = try vault.changes(since: last, as: client)
+                    #expect(changes.items.isEmpty && changes.known.isComplete)
+                }
+            ),
+            (
+                "versions",
+                {
+                    let versions = try vault.versions(Self.query(pair), as: client)
+                    #expect(versions.count == 2)
+                }
+            ),
+            (
                 "duplicate",
                 {
                     #expect(throws: VaultError.duplicateItem) {
@@ -155,6 +174,9 @@ import VaultService
             }
         }
         try addLastRow()
+        // The operations delete an item of a group. It has a row of deletions from the first on.
+        _ = try vault.add(Self.item("new", "ada", label: "label"), as: vault.granted)
+        _ = try vault.delete(Self.query([.service: .string("new")]), as: vault.granted)
         let before = try steps(UUID())
         let foreign = try addForeignItems()
         let after = try steps(try #require(foreign.first))

@@ -21,6 +21,7 @@ struct KeychainTool: DocumentedCommand {
         version: DaemonProgram.version,
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
+            HistoryCommand.self, RestorePasswordCommand.self, PurgeCommand.self, WatchCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
             ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
             AgentCommand.self,
@@ -37,6 +38,10 @@ struct KeychainTool: DocumentedCommand {
         case "list", "ls": ListCommand.self
         case "info": InfoCommand.self
         case "delete", "rm": DeleteCommand.self
+        case "history": HistoryCommand.self
+        case "restore": RestorePasswordCommand.self
+        case "purge": PurgeCommand.self
+        case "watch": WatchCommand.self
         case "init": InitCommand.self
         case "key": KeyCommand.self
         case "file": FileCommand.self

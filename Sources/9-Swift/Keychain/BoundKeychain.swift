@@ -31,7 +31,7 @@ struct BoundKeychain: Sendable {
         keychain.accessGroup ?? session.client.accessGroups.first { $0 != Client.everyGroup }
     }
 
-    private func query(_ account: String?, limit: Int? = nil) -> ItemQuery {
+    func query(_ account: String?, limit: Int? = nil) -> ItemQuery {
         var attributes = place
         attributes[.account] = account.map(AttributeValue.string)
         var query = ItemQuery(
@@ -54,6 +54,7 @@ struct BoundKeychain: Sendable {
             authentication: changeAuthentication)
         item.customAttributes = attributes.custom
         item.expiry = attributes.expiry?.stored
+        item.kept = attributes.keep?.stored
         return item
     }
 
@@ -74,7 +75,7 @@ struct BoundKeychain: Sendable {
         return options
     }
 
-    private func changeQuery(_ account: String) -> ItemQuery {
+    func changeQuery(_ account: String) -> ItemQuery {
         var query = query(account)
         query.authentication = changeAuthentication
         query.includesExpired = true
@@ -171,6 +172,7 @@ struct BoundKeychain: Sendable {
         var changes = ItemChanges(attributes: try named(attributes))
         changes.customAttributes = attributes.custom
         changes.expiry = attributes.expiry?.stored
+        changes.kept = attributes.keep?.stored
         _ = try KeychainError.translating {
             try session.perform(UpdateItems(changeQuery(account), with: changes))
         }

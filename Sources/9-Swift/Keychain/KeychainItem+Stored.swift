@@ -16,6 +16,7 @@ extension KeychainItem {
         creationDate = item.creationDate
         modificationDate = item.modificationDate
         expirationDate = item.expiry.date
+        version = Int(clamping: item.version)
         data = item.value
     }
 }
@@ -29,7 +30,8 @@ extension KeychainItem.Attributes {
             isInvisible: item.number(.isInvisible).map { $0 != 0 },
             isNegative: item.number(.isNegative).map { $0 != 0 },
             custom: item.customAttributes.isEmpty ? nil : item.customAttributes,
-            expiry: item.expiry.date.map(KeychainItem.Expiry.at))
+            expiry: item.expiry.date.map(KeychainItem.Expiry.at),
+            keep: item.kept.count.map(KeychainItem.KeptVersions.versions))
     }
 
     /// The attributes that are set, by their names in the schema, without the custom ones.
@@ -53,6 +55,16 @@ extension KeychainItem.Expiry {
         switch self {
         case .never: .never
         case .at(let date): .at(date)
+        }
+    }
+}
+
+extension KeychainItem.KeptVersions {
+    /// The same for the vault.
+    var stored: KeptVersions {
+        switch self {
+        case .vaultDefault: .vaultDefault
+        case .versions(let count): .atMost(count)
         }
     }
 }

@@ -35,6 +35,8 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
 
     /// When the item expires or expired; nil if it does not.
     public let expirationDate: Date?
+    /// The version of the item: 1 when it is stored first, and one more with each change of its value or attributes.
+    public let version: Int
 
     let data: Data?
 
@@ -76,12 +78,14 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
         public var custom: [String: String]?
         /// Until when the value is read. A new value without it ends an expiry that is over.
         public var expiry: Expiry?
+        /// How many former versions of the item the vault keeps. See ``Keychain/history(of:)``.
+        public var keep: KeptVersions?
 
         /// Attributes, of which those not given are nil.
         public init(
             label: String? = nil, comment: String? = nil, itemDescription: String? = nil, generic: Data? = nil,
             creator: UInt32? = nil, type: UInt32? = nil, isInvisible: Bool? = nil, isNegative: Bool? = nil,
-            custom: [String: String]? = nil, expiry: Expiry? = nil
+            custom: [String: String]? = nil, expiry: Expiry? = nil, keep: KeptVersions? = nil
         ) {
             self.label = label
             self.comment = comment
@@ -93,6 +97,7 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
             self.isNegative = isNegative
             self.custom = custom
             self.expiry = expiry
+            self.keep = keep
         }
     }
 }
@@ -111,6 +116,19 @@ extension KeychainItem {
         public static func after(_ duration: Duration) -> Expiry {
             .at(Date(timeIntervalSinceNow: duration / .seconds(1)))
         }
+    }
+}
+
+extension KeychainItem {
+    /// How many former versions of an item the vault keeps.
+    ///
+    /// Each change of the value makes the value before it a former version, and so does a deletion. A change of
+    /// attributes alone does not.
+    public enum KeptVersions: Sendable, Hashable {
+        /// As many as the vault's owner has chosen for all items: none unless somebody has chosen.
+        case vaultDefault
+        /// This many: 0 to 1,000.
+        case versions(Int)
     }
 }
 

@@ -15,6 +15,29 @@ extension VaultWorker {
         }
     }
 
+    /// Carries out a script in each of several threads without end. Prints one character for each thread after its
+    /// first step.
+    static func write(_ path: String, seed: UInt64, threads: Int) throws {
+        let vault = try EmbeddedVault.open(at: path)
+        for number in 0..<threads {
+            Thread.detachNewThread {
+                var script = WriteScript(seed: seed &+ UInt64(number))
+                var isFirst = true
+                do {
+                    while true {
+                        try script.perform(script.next(), on: vault)
+                        if isFirst { emit(".") }
+                        isFirst = false
+                    }
+                } catch {
+                    report("error \(error)")
+                    exit(1)
+                }
+            }
+        }
+        while true { sleep(1_000) }
+    }
+
     /// Makes a vault and stores an item in it.
     static func create(_ path: String) throws {
         report("ready")

@@ -17,6 +17,7 @@ import VaultService
             case "contend": try contend(path, numbers.map(Int.init))
             case "churn": try churn(path, rounds: Int(numbers[0]))
             case "write": try write(path, seed: numbers[0])
+            case "write-threads": try write(path, seed: numbers[0], threads: Int(numbers[1]))
             case "create": try create(path)
             case "erase": try erase(path)
             case "forget": try forget(EmbeddedVault.open(at: path))

@@ -18,6 +18,7 @@ struct GetCommand: DocumentedCommand {
         Example("Use it in a script", "token=$(keychain get api.example.com ci) || exit"),
         Example("Put it back into a file", "keychain get signing key > key.bin"),
         Example("See a secret that is no longer used", "keychain get registry.example.com ci --expired"),
+        Example("See what the secret was before", "keychain get db.example.com app --version 3"),
         Example("Choose between groups", "keychain get api.example.com ci --group com.example.builder"),
     ]
     static let configuration: CommandConfiguration = documented("get")
@@ -30,6 +31,12 @@ struct GetCommand: DocumentedCommand {
 
     @Flag(help: "Print the secret even after it expired.")
     var expired = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Print a former version, which `keychain history` shows. If the item was deleted, its versions count.",
+            valueName: "number"))
+    var version: Int64?
 
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
@@ -45,14 +52,16 @@ struct GetCommand: DocumentedCommand {
     func run() throws {
         var search = try PasswordSearch(name, scope, itemPassword.authentication())
         search.query.includesExpired = expired
-        try Self.run(search, passcode: passcode, noNewline: noNewline, json: json)
+        try Self.run(search, version: version, passcode: passcode, noNewline: noNewline, json: json)
     }
 
     static func run(
-        _ search: PasswordSearch, passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
+        _ search: PasswordSearch, version: Int64? = nil, passcode: PasscodeInput? = nil, noNewline: Bool = false,
+        json: Bool = false
     ) throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let item = try search.one(in: session, includingValues: true)
+        let item =
+            try version.map { try search.version($0, in: session) } ?? search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(
                 status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")

@@ -7,7 +7,8 @@ struct InfoCommand: DocumentedCommand {
     static let summary = "Show what is known about a password, without the secret."
     static let details = """
         Prints the access group, the label, the comment and your own attributes; when the secret can be read and what \
-        that takes; and when it expires, was stored and was last changed, in UTC.
+        that takes; which version it is, and how many former ones it keeps, if it says so; and when it expires, was \
+        stored and was last changed, in UTC.
         """
     static let examples = [
         Example("Show it", "keychain info mail.example.com alice"),
@@ -43,6 +44,8 @@ struct InfoCommand: DocumentedCommand {
             ["requires", summary.requires?.joined(separator: ", ") ?? ""],
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
             ["expires", (summary.expires ?? "") + (summary.expired == true ? " (expired)" : "")],
+            ["keeps", summary.keep.map { $0 == 1 ? "1 former version" : "\($0) former versions" } ?? ""],
+            ["version", "\(summary.version)"],
             ["created", summary.created],
             ["modified", summary.modified],
         ]

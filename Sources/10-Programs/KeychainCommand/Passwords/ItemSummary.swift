@@ -15,6 +15,8 @@ struct ItemSummary: Encodable {
     var synchronizable: Bool
     var expires: String?
     var expired: Bool?
+    var keep: Int?
+    var version: Int64
     var created: String
     var modified: String
 
@@ -30,6 +32,8 @@ struct ItemSummary: Encodable {
         synchronizable = item.isSynchronizable
         expires = item.expiry.date.map { Timestamp($0).iso8601 }
         expired = item.expiry == .never ? nil : item.isExpired(Date())
+        keep = item.kept.count
+        version = item.version
         created = Timestamp(item.creationDate).iso8601
         modified = Timestamp(item.modificationDate).iso8601
     }

@@ -26,6 +26,7 @@ struct SetCommand: DocumentedCommand {
             "keychain set api ci --accessible after-first-unlock"),
         Example("Give it an attribute to find it by", "keychain set db.example.com app --attribute stage=production"),
         Example("Let it expire in 90 days", "keychain set registry.example.com ci --expires 90d"),
+        Example("Keep the last 5 secrets, too", "keychain set db.example.com app --keep 5"),
         Example("Ask a person each time it is read", "keychain set bank alice --require presence"),
     ]
     static let configuration: CommandConfiguration = documented("set")
@@ -54,6 +55,13 @@ struct SetCommand: DocumentedCommand {
             valueName: "when"))
     var expires: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How many former versions of the secret to keep: 0 to 1000, or default for what `keychain history` says of "
+                + "the vault. `keychain history` shows them, and `keychain restore` brings one back.",
+            valueName: "number"))
+    var keep: String?
+
     @Option(help: ArgumentHelp("When the secret can be read.", valueName: "class"))
     var accessible: ProtectionName?
 
@@ -75,6 +83,7 @@ struct SetCommand: DocumentedCommand {
     func validate() throws {
         _ = try attribute.dictionary()
         if expires != nil, expiry == nil { throw ValidationError("--expires takes \(Moment.forms), or never") }
+        if keep != nil, kept == nil { throw ValidationError("--keep takes a number from 0 to 1000, or default") }
         guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
@@ -127,6 +136,12 @@ struct SetCommand: DocumentedCommand {
         expires == "never" ? .never : expires.flatMap { Moment.date($0, direction: 1) }.map(Expiry.at)
     }
 
+    /// Nil if none was given, or one that is no number of versions.
+    private var kept: KeptVersions? {
+        if keep == "default" { return .vaultDefault }
+        return keep.flatMap { Int($0) }.map(KeptVersions.atMost).flatMap { $0.isValid ? $0 : nil }
+    }
+
     /// Nil if none was given.
     private var customAttributes: CustomAttributes? {
         get throws { attribute.isEmpty ? nil : try attribute.dictionary() }
@@ -145,6 +160,7 @@ struct SetCommand: DocumentedCommand {
         var changes = ItemChanges(attributes: attributes, accessControl: control, value: secret)
         changes.customAttributes = try customAttributes
         changes.expiry = expiry
+        changes.kept = kept
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
@@ -173,6 +189,7 @@ struct SetCommand: DocumentedCommand {
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)
         item.customAttributes = try customAttributes
         item.expiry = expiry
+        item.kept = kept
         return item
     }
 }

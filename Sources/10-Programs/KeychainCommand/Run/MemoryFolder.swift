@@ -47,6 +47,17 @@ final class MemoryFolder {
         return "\(path)/\(name)"
     }
 
+    /// Puts another file in the place of one in the folder, in one step. The former file is not wiped before its last
+    /// reader has closed it: the system clears its memory then.
+    func replace(_ secret: SecretBytes, name: String) throws(Failure) {
+        let next = ".next-" + name
+        unlinkat(descriptor, next, 0)
+        _ = try write(secret, to: next)
+        guard renameat(descriptor, next, descriptor, name) == 0 else {
+            throw .system("a file in \(path.escapedForTerminal) cannot be replaced", errno)
+        }
+    }
+
     /// Wipes the files in the folder, and removes it.
     func remove() {
         Self.empty(descriptor)

@@ -24,6 +24,12 @@ struct RunCommand: DocumentedCommand {
         in as they are, without quotes. A file of variables has NAME=VALUE lines, empty lines and lines that begin \
         with #. Values that are references are replaced; all others stay as they are, quotes included.
 
+        With --reload or --restart, this program follows the secrets: when one that it gave to the program gets another \
+        value, it writes the files anew, templates filled in again, and sends the program a signal, or ends it with \
+        SIGTERM (after 10 seconds with SIGKILL) and starts it again. Each file is replaced in one step under its name. \
+        The environment of a running program does not change, so --reload goes with files. If a secret cannot be read \
+        again, because it was deleted or the vault is locked, the program keeps what it has.
+
         With --mask the program writes into pipes, and each secret that it prints is replaced by ********. So is each \
         line of a secret that has several, if it has 8 bytes or more. Other forms such as base64 are not masked. The \
         program then sees no terminal.
@@ -48,6 +54,15 @@ struct RunCommand: DocumentedCommand {
             keychain run --template CONFIG=in.conf -- \
                 sh -c 'exec server --config "$CONFIG"'
             """#),
+        Example(
+            "A server that reads its key again",
+            #"""
+            keychain run --reload HUP --file KEY=keychain://tls/key -- \
+                sh -c 'exec server --key "$KEY"'
+            """#),
+        Example(
+            "A program that is started again with the new password",
+            "keychain run --restart --env PGPASSWORD=keychain://db/app -- ./server"),
         Example(
             "Nothing of it in a log",
             #"""
@@ -81,6 +96,14 @@ struct RunCommand: DocumentedCommand {
                 + "into a variable.", valueName: "name=path"))
     var templates: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "When a secret changes, write the files anew and send the program this signal.", valueName: "signal"))
+    var reload: RunReaction.Signal?
+
+    @Flag(help: "When a secret changes, end the program and start it again.")
+    var restart = false
+
     @Flag(help: "Replace secrets by ******** in what the program prints.")
     var mask = false
 
@@ -102,6 +125,14 @@ struct RunCommand: DocumentedCommand {
                 throw ValidationError("the variable \(variable.name) is named twice: name each variable once")
             }
         }
+        guard reload == nil || !restart else { throw ValidationError("choose one of --reload and --restart") }
+        guard reload == nil || !files.isEmpty || !templates.isEmpty else {
+            throw ValidationError(
+                "--reload goes with --file or --template: use --restart for a program that gets secrets in variables")
+        }
+        guard !mask || reload == nil && !restart else {
+            throw ValidationError("--mask knows only the first secrets: leave it out with --reload and --restart")
+        }
         guard mask || !names.isEmpty || !variableFiles.isEmpty else {
             throw ValidationError("name what to give to the program: --env, --env-file, --file or --template")
         }
@@ -109,11 +140,14 @@ struct RunCommand: DocumentedCommand {
 
     func run() throws {
         let status = try SecretRun(
-            variables: variables(), isMasking: mask, program: command[0],
+            variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
             lookup: SecretLookup(passcode, itemPassword, for: command[0])
         ).run()
         throw ExitCode(status)
     }
+
+    /// What happens when a secret changes; nil for nothing.
+    private var reaction: RunReaction? { restart ? .restart : reload.map(RunReaction.signal) }
 
     /// Returns the variables of files and then those of options, which replace variables of the same name.
     private func variables() throws -> [RunVariable] {

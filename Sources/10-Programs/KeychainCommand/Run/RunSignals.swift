@@ -5,6 +5,8 @@ import Synchronization
 private let signaledChild = Atomic<Int32>(0)
 /// The signals that are still to be passed on: a bit for each number.
 private let waitingSignals = Atomic<UInt64>(0)
+/// Whether a signal came that means an end, since ``RunSignals/beginRestart()``.
+private let isAskedToEnd = Atomic<Bool>(false)
 /// The descriptor that the handler writes to when a child changed; -1 while nobody waits.
 private let childNotices = Atomic<Int32>(-1)
 
@@ -12,6 +14,7 @@ private let childNotices = Atomic<Int32>(-1)
 private func passOnSignal(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
     let before = errno
     defer { errno = before }
+    if [SIGINT, SIGQUIT, SIGTERM].contains(number) { isAskedToEnd.store(true, ordering: .sequentiallyConsistent) }
     // The child gets the signals of the terminal itself (SI_KERNEL, sigaction(2)).
     if signaledChild.load(ordering: .sequentiallyConsistent) > 0, (info?.pointee.si_code ?? 0) > 0 { return }
     waitingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
@@ -63,6 +66,12 @@ enum RunSignals {
         let waiting = waitingSignals.load(ordering: .sequentiallyConsistent)
         return ending.first { waiting & 1 << UInt64($0) != 0 }
     }
+
+    /// Begins to notice whether somebody ends this process while the command is ended to be started again.
+    static func beginRestart() { isAskedToEnd.store(false, ordering: .sequentiallyConsistent) }
+
+    /// Whether a signal came since then that means an end.
+    static var wasAskedToEnd: Bool { isAskedToEnd.load(ordering: .sequentiallyConsistent) }
 
     /// Starts the command, and passes on the signals that came and those that will come.
     ///

@@ -11,6 +11,12 @@ final class SecretLookup {
     private let authentication: AuthenticationOptions
     private var session: VaultSession?
     private var found: [SecretReference: SecretBytes] = [:]
+    /// The items with the secrets that were found.
+    private var identifiers: Set<UUID> = []
+    /// The number of the last change of the vault that is known; nil if the vault does not tell.
+    private var known: Int64?
+    /// Whether the secrets are looked up again, which asks nobody.
+    private var isAgain = false
 
     /// - Parameter program: The program that is named in the question to a person.
     init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws {
@@ -43,11 +49,18 @@ final class SecretLookup {
     }
 
     private func look(for reference: SecretReference) throws -> SecretBytes {
-        let session = try openSession()
+        var session = try openSession()
+        var authentication = authentication
+        if isAgain {
+            session = session.withoutUnlocking
+            // What a person allowed at first holds for the same context.
+            authentication.interaction = .fail
+        }
         let search = PasswordSearch(
             service: reference.service, account: reference.account, group: reference.group,
             synchronizable: reference.synchronizable, authentication: authentication)
         let item = try search.one(in: session, includingValues: true, remedies: .reference)
+        identifiers.insert(item.identifier)
         guard let value = item.value else {
             throw Failure(status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
         }
@@ -59,6 +72,32 @@ final class SecretLookup {
         let opened = try VaultSession.ofOwnerInPresentVault(passcode)
         session = opened
         return opened
+    }
+
+    // MARK: Following
+
+    /// Opens the vault, and returns its changes from now on.
+    func follow() throws -> ChangeNotices {
+        let session = try openSession().withoutUnlocking
+        let notices = try ChangeNotices(session.vault.changes())
+        known = try? session.perform(ChangesSince(.max)).known.next
+        return notices
+    }
+
+    /// Whether secrets that were found may have changed since the last call.
+    func hasNews() -> Bool {
+        guard let session = session?.withoutUnlocking, let number = known else { return true }
+        // A daemon that is out of reach is asked again.
+        guard let (items, answer) = try? session.perform(ChangesSince(number)) else { return true }
+        known = answer.next
+        return !answer.isComplete || items.contains { identifiers.contains($0.identifier) }
+    }
+
+    /// Forgets the secrets, so that they are looked up again.
+    func lookAgain() {
+        found = [:]
+        identifiers = []
+        isAgain = true
     }
 
     /// Lets go of the vault and of the secrets, because the command may run for a long time.

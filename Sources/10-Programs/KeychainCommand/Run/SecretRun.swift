@@ -6,11 +6,13 @@ import SystemLibraries
 struct SecretRun {
     let variables: [RunVariable]
     let isMasking: Bool
+    /// What to do when a secret changes; nil for nothing.
+    let reaction: RunReaction?
     let program: String
     let lookup: SecretLookup
 
     /// The values that go into the environment, and those that go into files whose paths are in the environment.
-    private struct Values {
+    struct Values {
         var direct: [(RunVariable, SecretBytes)] = []
         var files: [(RunVariable, SecretBytes)] = []
     }
@@ -20,6 +22,7 @@ struct SecretRun {
         MemoryFolder.removeLeftovers()
         // Before anybody is asked: the program may not be there.
         let program = try RunProgram(program, searchPath: searchPath)
+        if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         lookup.close()
@@ -39,7 +42,7 @@ struct SecretRun {
         return try supervise(program, environment, masked)
     }
 
-    private func values() throws -> Values {
+    func values() throws -> Values {
         var values = Values()
         // Mistakes in templates are found before the vault is opened.
         var templates: [String: SecretTemplate] = [:]
