@@ -9,7 +9,7 @@ import Testing
         let readme = Self.folder.appending(path: "../../README.md").standardizedFileURL
         let run = try Self.statements(in: Self.folder.appending(path: "ReadmeExamples.swift"))
         let examples = try Self.swiftBlocks(in: readme).filter { !$0.contains { $0.hasPrefix("dependencies:") } }
-        #expect(examples.count == 12)
+        #expect(examples.count == 13)
         for example in examples {
             let statements = example.filter { !$0.hasPrefix("import ") }
             // An example may be interrupted by expectations, but no line of it may be missing or move.

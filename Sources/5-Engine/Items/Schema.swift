@@ -153,11 +153,14 @@ enum Schema {
         """
 
     /// Creates the tables of a store whose rows will belong to `keybag`, in a transaction.
-    static func create(in database: SQLConnection, for keybag: UUID) throws {
+    ///
+    /// - Parameter sequence: The number of the last change before, from which on all rows are gone.
+    static func create(in database: SQLConnection, for keybag: UUID, after sequence: UInt64 = 0) throws {
         for statement in tables[version] ?? [] { try database.execute(statement) }
         let statement = try database.prepare(
-            "INSERT INTO vault (id, owner, sequence, cleared, keep) VALUES (1, ?, 0, 0, 0)")
+            "INSERT INTO vault (id, owner, sequence, cleared, keep) VALUES (1, ?1, ?2, ?2, 0)")
         try statement.bind(keybag.bytes, at: 1)
+        try statement.bind(Int64(clamping: sequence), at: 2)
         try statement.run()
         try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
@@ -198,9 +201,11 @@ extension ItemStore {
     }
 
     /// Creates the tables of a new store whose rows will belong to `keybag`.
-    package func create(for keybag: UUID) throws(StoreError) {
+    ///
+    /// - Parameter sequence: The number of the last change of the store that this one takes the place of; 0 for none.
+    package func create(for keybag: UUID, after sequence: UInt64 = 0) throws(StoreError) {
         do {
-            try file.explaining { try writer.transaction { try Schema.create(in: $0, for: keybag) } }
+            try file.explaining { try writer.transaction { try Schema.create(in: $0, for: keybag, after: sequence) } }
         } catch {
             throw StoreError(error)
         }

@@ -199,7 +199,11 @@ final class OpenedVault: Sendable {
         if let folder {
             try folder.folder.withLock {
                 try checkStoreIsInPlace()
-                var fresh = try folder.replaceKeys()
+                // Another process may still write, with numbers after this one. None writes a thousand times a second
+                // for as long as there are milliseconds since 1970.
+                let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1_000))
+                let last = (try? former.sequence()) ?? 0
+                var fresh = try folder.replaceKeys(after: max(last + 1, milliseconds))
                 // Other processes have the keys of these rows in memory, and notice that they are gone.
                 try? former.write(for: authorization) { try $0.handOver(to: fresh.identifier) }
                 let store = try folder.openStore(of: &fresh)

@@ -61,7 +61,7 @@ extension VaultFolder {
         let (identifier, name) = (keys.keybag.identifier, Self.storeName(of: keys.keybag.identifier))
         try folder.touch(name)
         let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
-        try store.create(for: identifier)
+        try store.create(for: identifier, after: keys.keybag.storeSequence ?? 0)
         return store
     }
 

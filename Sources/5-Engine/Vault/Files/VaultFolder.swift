@@ -84,13 +84,16 @@ struct VaultFolder: Sendable {
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
     /// keybag can be opened again. For callers that hold the folder's lock.
-    func replaceKeys() throws -> OpenedKeybag {
+    ///
+    /// - Parameter sequence: A number above those of all changes so far, after which those of the new store go on.
+    func replaceKeys(after sequence: UInt64) throws -> OpenedKeybag {
         let opened = try openKeybag()
         try completeErase(opened)
         let present = opened.keys
         let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
         let keybag = try Keybag.generate(
-            in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next)
+            in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next
+        ).knowing(storeSequence: max(sequence, present.keybag.storeSequence ?? 0))
         // It holds the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))

@@ -94,8 +94,8 @@ struct SearchPlan {
     /// - Throws: ``KeybagError/locked(_:)``.
     func checkOverlooked(_ query: ItemQuery, found count: Int, _ reader: ItemStore.Reader) throws {
         guard mayOverlook, query.limit.map({ count < $0 }) ?? true else { return }
-        // There is no second item with the same primary key, and no second key with the same public half.
-        let key = query.itemClass == .key ? [.applicationLabel] : query.itemClass.schema.ownPrimaryKey
+        // There is no second item with the same primary key, and no second key of a pair that is of the same kind.
+        let key = query.itemClass == .key ? [.applicationLabel, .keyClass] : query.itemClass.schema.ownPrimaryKey
         if count > 0, !key.isEmpty, key.allSatisfy({ query.attributes[$0] != nil }) { return }
         try keybag.checkSearchable(query.itemClass, in: search.groups, reader)
     }
