@@ -32,7 +32,8 @@ extension ItemStore.Reader {
     private static let selection =
         "SELECT \(ItemRow.columns(of: "former")), vault.owner, vault.sequence, ended, deleted FROM "
         + "former JOIN vault ON vault.id = 1 "
-    static let formerOfRow = selection + "WHERE former.id = ? AND version > ? ORDER BY version"
+    static let formerOfRow = selection + "WHERE former.id = ? AND version <= ? ORDER BY version DESC"
+    static let formerVersion = selection + "WHERE former.id = ? AND version IN (?, ?)"
     /// The last version of each deleted item that was not brought back.
     static let deleted =
         selection + """
@@ -54,28 +55,61 @@ extension ItemStore.Reader {
             isDeleted: deleted != 0)
     }
 
-    /// Returns the former versions of the row with this number, the oldest first.
+    /// Runs `body` with the former versions of the row with this number until `body` returns false: the newest first,
+    /// and without their values.
     ///
     /// - Parameters:
-    ///   - version: The only version that is wanted, as people count; nil for all.
+    ///   - last: The stored version to begin with.
     ///   - groups: The digests of the groups that count; nil for all. An item may have come from another group.
-    package func formerRows(
-        of rowID: Int64, version: Int64? = nil, in groups: [Int64]?, includingCiphertext: Bool
-    ) throws -> [FormerRow] {
+    package func forEachFormer(
+        of rowID: Int64, from last: Int64 = .max, in groups: [Int64]?, _ body: (FormerRow) throws -> Bool
+    ) throws {
         let statement = try database.statement(Self.formerOfRow)
         defer { statement.reset() }
         try statement.bind(rowID, at: 1)
-        // The first version of an older store has the number 0.
-        try statement.bind(version.map { $0 == 1 ? -1 : $0 - 1 } ?? -1, at: 2)
-        var found: [FormerRow] = []
+        try statement.bind(last, at: 2)
+        while try statement.step() {
+            try checkOwner(statement)
+            let row = try former(statement, includingCiphertext: false)
+            guard groups?.contains(row.row.binding.group) ?? true else { continue }
+            guard try body(row) else { return }
+        }
+    }
+
+    /// Returns a former version of the row with this number; nil if there is none.
+    ///
+    /// - Parameter version: The version as people count: the first one of an older store has the number 0.
+    package func formerRow(
+        of rowID: Int64, version: Int64, in groups: [Int64]?, includingCiphertext: Bool
+    ) throws -> FormerRow? {
+        let statement = try database.statement(Self.formerVersion)
+        defer { statement.reset() }
+        try statement.bind(rowID, at: 1)
+        try statement.bind(version, at: 2)
+        try statement.bind(version == 1 ? 0 : version, at: 3)
         while try statement.step() {
             try checkOwner(statement)
             let binding = try ItemRow.binding(statement)
-            if let version, binding.itemVersion != version { break }
             guard groups?.contains(binding.group) ?? true else { continue }
-            found.append(try former(statement, includingCiphertext: includingCiphertext))
+            return try former(statement, includingCiphertext: includingCiphertext)
         }
-        return found
+        return nil
+    }
+
+    static let placesOfRow = "SELECT version, grp FROM former WHERE id = ? ORDER BY version"
+
+    /// Returns where the former versions of the row with this number are, at most `limit`.
+    package func formerPlaces(of rowID: Int64, in groups: [Int64]?, limit: Int) throws -> [FormerPlace] {
+        let statement = try database.statement(Self.placesOfRow)
+        defer { statement.reset() }
+        try statement.bind(rowID, at: 1)
+        var places: [FormerPlace] = []
+        while places.count < limit, try statement.step() {
+            guard let version = statement.integer(0) else { continue }
+            if let groups, statement.integer(1).map({ !groups.contains($0) }) ?? true { continue }
+            places.append(FormerPlace(row: rowID, version: version))
+        }
+        return places
     }
 
     /// Runs `body` with the last version of each deleted item that `search` accepts, without its value, until `body`

@@ -71,6 +71,8 @@ extension Keychain {
     /// }
     /// ```
     ///
+    /// Where a daemon serves the vault, it tells of the groups that the program may list.
+    ///
     /// - Parameter number: 0 for everything that is there now.
     /// - Throws: ``KeychainError``.
     public func changes(since number: Int) throws -> KeychainChangeList {

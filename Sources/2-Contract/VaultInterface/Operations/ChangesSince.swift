@@ -2,8 +2,8 @@ import Access
 import Frames
 import KeychainModel
 
-/// Sends what happened to items in the client's groups after a change of the vault. Of each item that is there, it
-/// sends the last change. Deletions come first.
+/// Sends what happened to items after a change of the vault, in the groups that the client may list. Of each item that
+/// is there, it sends the last change. Deletions come first.
 ///
 /// The reply says from which number to ask the next time, and whether the vault still knew everything. If it did not,
 /// the client reads all items again.

@@ -8,19 +8,51 @@ import VaultInterface
 
 /// Finds former versions of items, and deleted items.
 extension ItemFinder {
-    /// How many deleted items a served call visits before it lets others go first.
-    private static let mostDeletedVisited = 1_000
+    /// How many former versions a served call visits before it lets others go first.
+    private static let mostFormerVisited = 1_000
 
     /// The digests of the groups of the request; nil for all.
     private var groups: [Int64]? { keybag.groupDigests(in: authorization.scope) }
 
-    /// Returns the rows of the former versions of an item, the oldest first.
+    /// Returns a former version of an item.
     ///
-    /// - Parameter version: The only version that is wanted; nil for all.
-    func formerRows(
-        of rowID: Int64, version: Int64? = nil, includingCiphertext: Bool = false
-    ) throws -> [FormerRow] {
-        try reader.formerRows(of: rowID, version: version, in: groups, includingCiphertext: includingCiphertext)
+    /// - Parameter version: Nil for the last.
+    func formerRow(of rowID: Int64, version: Int64?, includingCiphertext: Bool = false) throws -> FormerRow? {
+        if let version {
+            return try reader.formerRow(
+                of: rowID, version: version, in: groups, includingCiphertext: includingCiphertext)
+        }
+        var last: FormerRow?
+        try reader.forEachFormer(of: rowID, in: groups) {
+            last = $0
+            return false
+        }
+        return last
+    }
+
+    /// Returns former versions of an item that the operation may see, the newest first: as many as one slice may have.
+    ///
+    /// - Parameter last: The stored version to begin with.
+    /// - Returns: The versions, and the stored version with which to go on; nil after the last.
+    func versions(
+        of rowID: Int64, from last: Int64, _ query: ItemQuery
+    ) throws -> (versions: [ItemVersion], next: Int64?) {
+        var (versions, next, bytes, rows) = ([ItemVersion](), Int64?.none, 0, 0)
+        try reader.forEachFormer(of: rowID, from: last, in: groups) { former in
+            if CurrentCall.served != nil, bytes >= Self.longSlice || rows >= Self.mostFormerVisited {
+                next = former.row.binding.version
+                return false
+            }
+            (bytes, rows) = (bytes + former.row.metadata.count, rows + 1)
+            if let version = try opened(former, query) { versions.append(version) }
+            return true
+        }
+        return (versions, next)
+    }
+
+    /// Returns where former versions of an item are, at most `limit`.
+    func formerPlaces(of rowID: Int64, limit: Int) throws -> [FormerPlace] {
+        try reader.formerPlaces(of: rowID, in: groups, limit: limit)
     }
 
     /// Returns the last version of each of the deleted items that `query` finds, as many as one transaction of a served
@@ -36,13 +68,16 @@ extension ItemFinder {
             throw VaultError.unsupported(reason: "deleted items are not searched by what is in their values")
         }
         var found: [FormerRow] = []
-        var visited = 0
+        var (visited, bytes) = (0, 0)
         let next = try reader.forEachDeleted(plan.search, after: start) {
             visited += 1
-            return CurrentCall.served == nil || visited < Self.mostDeletedVisited
+            return CurrentCall.served == nil || visited < Self.mostFormerVisited
         } _: { former in
-            if try !plan.needsOpenedAttributes || accepts(former.row, plan, filter) { found.append(former) }
-            return CurrentCall.served == nil || found.count < Self.mostDeletedVisited
+            if try !plan.needsOpenedAttributes || accepts(former.row, plan, filter) {
+                found.append(former)
+                bytes += former.row.metadata.count
+            }
+            return CurrentCall.served == nil || bytes < Self.longSlice
         }
         return (found, next)
     }

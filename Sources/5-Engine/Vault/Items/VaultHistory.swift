@@ -34,7 +34,7 @@ struct VaultHistory: Sendable {
                         after: start
                     ) {
                         found.append($0)
-                        return found.count < Self.slice
+                        return found.count < min(Self.slice, CurrentCall.served?.rows ?? .max)
                     }
                 }
                 for item in found { try send(item) }
@@ -46,7 +46,7 @@ struct VaultHistory: Sendable {
         }
     }
 
-    /// How many changes are read at a time.
+    /// How many changes are read, or versions removed, at a time.
     private static let slice = 1_000
 
     private func known(since number: Int64, _ authorization: Authorization) throws -> KnownChanges {
@@ -58,7 +58,7 @@ struct VaultHistory: Sendable {
     // MARK: Looking
 
     func perform(
-        _ operation: CopyVersions, as client: Client, send: (ItemVersion) throws(VaultError) -> Void
+        _ operation: CopyVersions, as client: Client, send sendVersion: (ItemVersion) throws(VaultError) -> Void
     ) throws(VaultError) {
         let query = operation.query
         let authorization = try gate.authorize(items.request(.copy, query), as: client, recordedAs: .listed)
@@ -68,39 +68,49 @@ struct VaultHistory: Sendable {
             authorization, asking: query.authentication, items: { $0 }, digests: { digests }
         ) { presence in
             var sent = 0
+            func send(_ versions: [ItemVersion]) throws {
+                items.note(versions.map(\.item), in: &digests)
+                for version in versions { try sendVersion(version) }
+                sent += versions.count
+            }
             var (live, deleted) = (SearchPosition?.some(.start), DeletedPosition?.some(.start))
             while live != nil || deleted != nil {
-                var versions: [ItemVersion] = []
-                let places = (live, deleted)
-                (live, deleted) = try vault.reading(for: authorization) { reader, keybag in
-                    versions = []
+                let (liveStart, deletedStart) = (live, deleted)
+                // The rows of the items, and their present versions.
+                let found: [(row: Int64, present: ItemVersion?)]
+                (found, live, deleted) = try vault.reading(for: authorization) { reader, keybag in
                     let finder = ItemFinder(reader, keybag, authorization, presence, now: now())
-                    if let start = places.0 {
+                    if let start = liveStart {
                         let slice = try finder.slice(query, after: start, includingValues: false)
-                        for found in slice.items {
-                            versions.append(
-                                ItemVersion(item: found.item, change: found.row.change, ended: nil, isDeleted: false))
-                            versions += try finder.formerRows(of: found.row.binding.rowID).reversed()
-                                .compactMap { try finder.opened($0, query) }
-                        }
-                        return (slice.next, places.1)
+                        let found = slice.items.map { ($0.row.binding.rowID, Optional(Self.present($0))) }
+                        return (found, slice.next, deletedStart)
                     }
-                    guard let start = places.1 else { return (nil, nil) }
+                    guard let start = deletedStart else { return ([], nil, nil) }
                     let (rows, next) = try finder.deletedRows(query, after: start)
-                    for row in rows {
-                        versions += try finder.formerRows(of: row.row.binding.rowID).reversed()
-                            .compactMap { try finder.opened($0, query) }
-                    }
-                    return (nil, next)
+                    return (rows.map { ($0.row.binding.rowID, nil) }, nil, next)
                 }
-                items.note(versions.map(\.item), in: &digests)
-                for version in versions { try send(version) }
-                sent += versions.count
+                for item in found {
+                    if let present = item.present { try send([present]) }
+                    var next = Int64?.some(.max)
+                    while let last = next {
+                        let slice = try vault.reading(for: authorization) { reader, keybag in
+                            try ItemFinder(reader, keybag, authorization, presence, now: now())
+                                .versions(of: item.row, from: last, query)
+                        }
+                        try send(slice.versions)
+                        next = slice.next
+                        if next != nil { try CurrentCall.served?.giveWay() }
+                    }
+                }
                 if live != nil || deleted != nil { try CurrentCall.served?.giveWay() }
             }
             guard sent > 0 else { throw VaultError.itemNotFound }
             return sent
         }
+    }
+
+    private static func present(_ found: FoundItem) -> ItemVersion {
+        ItemVersion(item: found.item, change: found.row.change, ended: nil, isDeleted: false)
     }
 
     func perform(_ operation: CopyVersion, as client: Client) throws(VaultError) -> StoredItem {
@@ -121,10 +131,10 @@ struct VaultHistory: Sendable {
                     item = try finder.items(query, includingValues: true).first { $0.item.version == version }?.item
                 case .former(let former, _):
                     try makeRoom(for: former)
-                    let whole = try finder.formerRows(
+                    let whole = try finder.formerRow(
                         of: former.row.binding.rowID, version: former.row.binding.itemVersion,
                         includingCiphertext: true)
-                    item = try whole.first.flatMap { try finder.opened($0.row, query, includingValue: true) }
+                    item = try whole.flatMap { try finder.opened($0.row, query, includingValue: true) }
                 case nil: break
                 }
                 guard let item else { throw expired.map(VaultError.itemExpired) ?? .itemNotFound }
@@ -170,8 +180,9 @@ struct VaultHistory: Sendable {
         }
         if let found = live.first {
             if found.item.version == version { return .present(found) }
-            let rows = try finder.formerRows(of: found.row.binding.rowID, version: version)
-            if let last = rows.last { return .former(last, of: found) }
+            if let former = try finder.formerRow(of: found.row.binding.rowID, version: version) {
+                return .former(former, of: found)
+            }
         }
         var (next, last) = (DeletedPosition?.some(.start), FormerRow?.none)
         while let start = next {
@@ -180,8 +191,7 @@ struct VaultHistory: Sendable {
             next = end
         }
         guard let last else { return nil }
-        let rows = try finder.formerRows(of: last.row.binding.rowID, version: version)
-        return rows.last.map { .former($0, of: nil) }
+        return try finder.formerRow(of: last.row.binding.rowID, version: version).map { .former($0, of: nil) }
     }
 
     // MARK: Changing
@@ -212,15 +222,14 @@ struct VaultHistory: Sendable {
                 query.includesExpired = true
                 let rowID = former.row.binding.rowID
                 guard
-                    let whole = try finder.formerRows(
-                        of: rowID, version: former.row.binding.itemVersion, includingCiphertext: true
-                    ).first,
+                    let whole = try finder.formerRow(
+                        of: rowID, version: former.row.binding.itemVersion, includingCiphertext: true),
                     let item = try finder.opened(whole.row, query, includingValue: true)
                 else { throw VaultError.itemNotFound }
                 let transaction = ItemTransaction(writer, keybag, presence, now)
                 guard let live else {
-                    let last = try finder.formerRows(of: rowID).last?.row.binding ?? whole.row.binding
-                    return try transaction.bringBack(item, last: last)
+                    let last = try finder.formerRow(of: rowID, version: nil) ?? whole
+                    return try transaction.bringBack(item, last: last.row.binding)
                 }
                 var byIdentifier = query
                 byIdentifier.identifier = live.item.identifier
@@ -257,13 +266,11 @@ struct VaultHistory: Sendable {
     private func purgeLive(_ query: ItemQuery, _ authorization: Authorization) throws -> Int {
         var (next, count) = (SearchPosition?.some(.start), 0)
         while let start = next {
-            count += try vault.writing(for: authorization) { writer, keybag in
-                let finder = ItemFinder(writer.reader, keybag, authorization, .waived, now: now())
-                let found = try finder.rows(query, after: start)
-                next = found.next
-                return try remove(found.rows.flatMap { try finder.formerRows(of: $0.binding.rowID) }, writer)
+            let found = try vault.reading(for: authorization) { reader, keybag in
+                try ItemFinder(reader, keybag, authorization, .waived, now: now()).rows(query, after: start)
             }
-            if next != nil { try CurrentCall.served?.giveWay() }
+            next = found.next
+            count += try purge(found.rows.map(\.binding.rowID), authorization)
         }
         return count
     }
@@ -271,23 +278,35 @@ struct VaultHistory: Sendable {
     private func purgeDeleted(_ query: ItemQuery, _ authorization: Authorization) throws -> Int {
         var (next, count) = (DeletedPosition?.some(.start), 0)
         while let start = next {
-            count += try vault.writing(for: authorization) { writer, keybag in
-                let finder = ItemFinder(writer.reader, keybag, authorization, .waived, now: now())
-                let found = try finder.deletedRows(query, after: start)
-                next = found.next
-                return try remove(found.rows.flatMap { try finder.formerRows(of: $0.row.binding.rowID) }, writer)
+            let found = try vault.reading(for: authorization) { reader, keybag in
+                try ItemFinder(reader, keybag, authorization, .waived, now: now()).deletedRows(query, after: start)
             }
-            if next != nil { try CurrentCall.served?.giveWay() }
+            next = found.next
+            count += try purge(found.rows.map(\.row.binding.rowID), authorization)
         }
         return count
     }
 
-    private func remove(_ rows: [FormerRow], _ writer: ItemStore.Writer) throws -> Int {
-        for former in rows {
-            try writer.deleteFormer(
-                FormerPlace(row: former.row.binding.rowID, version: former.row.binding.version))
+    /// Removes the former versions of rows, in transactions that keep others waiting for a short time only.
+    private func purge(_ rows: [Int64], _ authorization: Authorization) throws -> Int {
+        var (rest, count) = (rows[...], 0)
+        while !rest.isEmpty {
+            let removed = try vault.writing(for: authorization) { writer, keybag in
+                let finder = ItemFinder(writer.reader, keybag, authorization, .waived, now: now())
+                var (left, removed) = (rest, 0)
+                while let row = left.first, removed < Self.slice {
+                    let places = try finder.formerPlaces(of: row, limit: Self.slice - removed)
+                    for place in places { try writer.deleteFormer(place) }
+                    removed += places.count
+                    if removed < Self.slice { left.removeFirst() }
+                }
+                return (left: left, count: removed)
+            }
+            rest = removed.left
+            count += removed.count
+            try CurrentCall.served?.giveWay()
         }
-        return rows.count
+        return count
     }
 
     func perform(_ operation: KeepVersions, as client: Client) throws(VaultError) -> Int {
