@@ -49,7 +49,7 @@ import Testing
             16777216
             1 item sealed in .../g
             mail\talice\tkeychain
-            keychain: an item with this primary key exists already
+            keychain: one of the items is there already, ...
             status 45
             mail\talice\tother
             secret

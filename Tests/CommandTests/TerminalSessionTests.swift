@@ -9,7 +9,7 @@ import Testing
 @Suite struct TerminalSessionTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Sessions"
 
-    @Test(arguments: ["presence", "agent"])
+    @Test(arguments: ["presence", "agent", "transfer"])
     func session(_ name: String) throws {
         let workplace = try Workplace()
         let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)

@@ -160,13 +160,16 @@ package struct ItemFile: Sendable {
             throw ItemFileError(error)
         }
         let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
-        guard
-            let box = try? AES.GCM.SealedBox(
+        let contents: FrameBuffer
+        do {
+            let box = try AES.GCM.SealedBox(
                 nonce: AES.GCM.Nonce(data: Self.nonce), ciphertext: sealed.dropLast(Self.tagSize),
-                tag: sealed.suffix(Self.tagSize)),
-            let contents = try? AES.GCM.open(box, using: key, authenticating: head)
-        else { throw .damaged(reason: "its contents were changed, or it ends early") }
-        return try Self.items(in: contents)
+                tag: sealed.suffix(Self.tagSize))
+            contents = Self.moved(try AES.GCM.open(box, using: key, authenticating: head))
+        } catch {
+            throw .damaged(reason: "its contents were changed, or it ends early")
+        }
+        return try ItemRecords.decode(contents)
     }
 
     /// Returns the items of a file for a private key.
@@ -174,25 +177,28 @@ package struct ItemFile: Sendable {
     /// - Throws: ``ItemFileError/undecipherable``, and what the key throws.
     package func items(openedWith key: ItemFileKey) throws(ItemFileError) -> [StoredItem] {
         guard case .key(_, let encapsulated) = opener else { throw .passphraseNeeded }
-        let contents: Data
+        let contents: FrameBuffer
         do {
             var recipient = try HPKE.Recipient(
                 privateKey: key.agreement, ciphersuite: Self.suite, info: Self.purpose, encapsulatedKey: encapsulated)
-            contents = try recipient.open(sealed, authenticating: head)
+            contents = Self.moved(try recipient.open(sealed, authenticating: head))
         } catch let error as ItemFileError {
             throw error
         } catch {
             throw .undecipherable
         }
-        return try Self.items(in: contents)
+        return try ItemRecords.decode(contents)
     }
 
-    private static func items(in contents: consuming Data) throws(ItemFileError) -> [StoredItem] {
-        var contents = contents
-        // Wipes its bytes when it ends.
-        let buffer = FrameBuffer(contents)
-        contents.withUnsafeMutableBytes { SecretBytes.wipe($0) }
-        return try ItemRecords.decode(buffer)
+    /// Returns opened contents in memory that is wiped when it is freed. What is given is wiped now; a copy of it with
+    /// a name would keep its bytes.
+    private static func moved(_ opened: consuming Data) -> FrameBuffer {
+        let buffer = FrameBuffer(capacity: opened.count)
+        opened.withUnsafeMutableBytes { bytes in
+            buffer.appendRaw(UnsafeRawBufferPointer(bytes))
+            SecretBytes.wipe(bytes)
+        }
+        return buffer
     }
 }
 

@@ -16,6 +16,9 @@ struct ReceiveCommand: DocumentedCommand {
         A file for a key is opened with the private key in this keychain, for which a person is asked if the key \
         requires it. Nothing in such a file says who sent it: everybody who has the public key can make one. So look \
         at it with --check before you take it in.
+
+        The password that --item-password-fd gives is the one that items with a password of their own get here, and the \
+        one of the private key if that has one.
         """
     static let examples = [
         Example("See what is in it", "keychain receive alice.items --check"),
@@ -52,6 +55,8 @@ struct ReceiveCommand: DocumentedCommand {
 
     func run() throws {
         let sealed = try ItemFile(ItemTransfer.read(file))
+        // Read once, for the key and for the items.
+        let own = try itemPassword.descriptor == nil ? nil : itemPassword.authentication().applicationPassword
         var items: [StoredItem]
         if sealed.keyLabel == nil {
             items = try sealed.items(openedWith: PasswordFileKeys(password.ask()))
@@ -59,16 +64,26 @@ struct ReceiveCommand: DocumentedCommand {
         } else {
             guard password.descriptor == nil else { throw ItemFileError.keyNeeded }
             let session = try VaultSession.ofOwnerInPresentVault(passcode)
-            let options = AuthenticationOptions(prompt: "open the file of items with your key.")
+            let options = AuthenticationOptions(
+                prompt: "open the file of items with your key.", applicationPassword: own)
             items = try session.items(in: sealed, asking: options)
             if check { return try show(items) }
         }
         let session = try VaultSession.ofOwner(passcode)
         let needsPassword = items.contains { $0.accessControl.flags?.contains(.applicationPassword) == true }
-        items = try session.receive(
-            ReceiveItems(
-                items, accessGroup: group, keepsIdentity: !new,
-                options: itemPassword.authentication(isNew: needsPassword)))
+        let options =
+            try own.map { AuthenticationOptions(applicationPassword: $0) }
+            ?? itemPassword.authentication(isNew: needsPassword)
+        let operation = ReceiveItems(items, accessGroup: group, keepsIdentity: !new, options: options)
+        do throws(ItemFileError) {
+            items = try session.receive(operation)
+        } catch {
+            guard error == .refused(.duplicateItem) else { throw error }
+            throw Failure(
+                status: errSecDuplicateItem,
+                "one of the items is there already, and nothing was taken in: delete it, or say --new with another "
+                    + "--group")
+        }
         try show(items)
     }
 
