@@ -50,7 +50,7 @@ import VaultService
                 try Int.fetchOne(
                     database,
                     sql: """
-                        SELECT sum(152 + 4 * length(terms) + length(meta) + length(seal) + length(data)) FROM item
+                        SELECT sum(156 + 4 * length(terms) + length(meta) + length(seal) + length(data)) FROM item
                         WHERE grp = (SELECT grp FROM item WHERE uuid = ?)
                         """, arguments: [withUnsafeBytes(of: identifier.uuid) { Data($0) }]))
         }
@@ -132,6 +132,29 @@ import VaultService
                         """))
         }
         #expect(used <= Self.quota && used > Self.quota * 3 / 4, "\(stored) items take \(used) bytes")
+    }
+
+    /// Former versions take room in the group, until they are purged or newer ones push them out.
+    @Test func formerVersionsCount() throws {
+        let client = vault.granted
+        var item = Self.item("kept", size: 5_500)
+        item.kept = .atMost(10)
+        func put(_ byte: UInt8) throws {
+            item.value = Data(repeating: byte, count: 5_500)
+            _ = try vault.put(item, as: client)
+        }
+        for byte in 1...3 { try put(UInt8(byte)) }
+        #expect(throws: Self.refusal) { try put(4) }
+        #expect(try vault.versions(Self.query("kept"), as: client).map(\.item.version) == [3, 2, 1])
+        #expect(throws: Self.refusal) { try vault.add(Self.item("other", size: 5_500), as: client) }
+        // A deleted item stays as a former version.
+        _ = try vault.delete(Self.query("kept"), as: client)
+        #expect(throws: Self.refusal) { try vault.add(Self.item("other", size: 5_500), as: client) }
+        #expect(try vault.purge(Self.query("kept"), as: client) == 3)
+        _ = try vault.add(Self.item("other", size: 5_500), as: client)
+        item.kept = .atMost(1)
+        for byte in 1...9 { try put(UInt8(byte)) }
+        #expect(try vault.versions(Self.query("kept"), as: client).count == 2)
     }
 
     /// A rule without a name lets a program have as many groups as it likes, so it stores in none of them.

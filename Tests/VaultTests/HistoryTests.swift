@@ -169,6 +169,28 @@ import VaultInterface
         #expect(try vault.verify(as: .owner).problems.isEmpty)
     }
 
+    /// The key of the class goes with the passcode, and all versions with it.
+    @Test func versionsOfAClassWithoutAKeyGo() throws {
+        try vault.setPasscode(.test("passcode"), options: .cheapest, as: .owner)
+        var item = NewItem.password("s", "a", "one")
+        item.kept = .atMost(3)
+        item.accessControl.protection = .whenPasscodeSetThisDeviceOnly
+        _ = try vault.add(item, as: .app)
+        _ = try vault.update(Self.query, with: ItemChanges(value: Data("two".utf8)), as: .app)
+        var other = NewItem.password("s", "b", "one")
+        other.kept = .atMost(3)
+        _ = try vault.add(other, as: .app)
+        _ = try vault.update(.password("s", "b"), with: ItemChanges(value: Data("two".utf8)), as: .app)
+        let start = try changes(since: 0).known.next
+        try vault.removePasscode(.test("passcode"), as: .owner)
+        #expect(try changes(since: start).items.map(\.isDeleted) == [true])
+        #expect(throws: VaultError.itemNotFound) { try versions() }
+        #expect(try versions(.password("s", "b")).count == 2)
+        // Nothing is left of the first item.
+        #expect(try vault.purge(nil, as: .app) == 1)
+        #expect(try vault.verify(as: .owner) == IntegrityReport(validItems: 1, lockedItems: 0, problems: []))
+    }
+
     @Test func anEraseGoesOnCounting() throws {
         _ = try vault.keepVersions(3, as: .owner)
         try put("one")
