@@ -12,8 +12,8 @@ import VaultInterface
 ///
 /// `Fixtures/v1` was made with `VaultWorker fixture FOLDER` when the item store had version 1, `Fixtures/v2` when it
 /// had version 2; `Fixtures/v1.json` and `Fixtures/v2.json` are what `Scripts/format-vectors.py --keys` says about
-/// them. `Fixtures/attributes` was made with `keychain set` when items first had custom attributes and an expiry. None
-/// of them is ever made again.
+/// them. `Fixtures/attributes` was made with `keychain set` when items first had custom attributes and an expiry, and
+/// `Fixtures/versions` with `keychain` when they first had versions. None of them is ever made again.
 @Suite struct FixtureTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
@@ -63,7 +63,33 @@ import VaultInterface
         #expect(try vault.verify(as: .owner).problems.isEmpty)
     }
 
-    @Test(arguments: ["v1", "v2", "attributes"]) func aSecondImplementationAgrees(_ version: String) throws {
+    @Test func versionsComeBack() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(at: Self.fixture("versions", in: folder))
+        func versions(_ service: String, _ account: String) throws -> [String] {
+            var query = ItemQuery.password(service, account, limit: nil)
+            query.synchronizable = .any
+            return try vault.versions(query, as: .owner).map { version in
+                let value = try vault.version(version.item.version, of: query, as: .owner).value
+                return "\(version.item.version)\(version.isDeleted ? " deleted" : "") "
+                    + String(decoding: value ?? Data(), as: UTF8.self)
+            }
+        }
+        #expect(try versions("db", "app") == ["3 one", "2 two", "1 one"])
+        #expect(try versions("plain", "item") == ["1 x"])
+        #expect(try versions("mail", "bob") == ["1 deleted größer"])
+        #expect(try versions("synced", "item") == ["2 deleted z", "1 y"])
+        #expect(try vault.keepVersions(nil, as: .owner) == 1)
+        let changes = try vault.changes(since: 3, as: .owner)
+        #expect(changes.known == KnownChanges(next: 9, isComplete: true))
+        #expect(changes.items.map(\.change) == [6, 4, 9] && changes.items.map(\.isDeleted) == [true, false, true])
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+        #expect(try vault.restore(nil, of: .password("mail", "bob"), as: .owner).version == 2)
+        #expect(try versions("mail", "bob") == ["2 größer", "1 deleted größer"])
+    }
+
+    @Test(arguments: ["v1", "v2", "attributes", "versions"]) func aSecondImplementationAgrees(_ version: String) throws
+    {
         let folder = try TemporaryFolder()
         let path = try Self.fixture(version, in: folder)
         let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("\(version).json"))
