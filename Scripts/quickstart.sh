@@ -79,9 +79,9 @@ cat <<'END'
 What was protected where:
 
     what              file           by what                                        can be read
-    the secret        items.db       AES-256-GCM, a key of its own, and that        while unlocked
+    the secret        items-….db     AES-256-GCM, a key of its own, and that        while unlocked
                                      wrapped by the class key of 'when unlocked'
-    service, account  items.db       AES-256-GCM, a key from the same class key     while unlocked
+    service, account  items-….db     AES-256-GCM, a key from the same class key     while unlocked
     the class keys    keybag         wrapped by keys of the software enclave        with device-secret
     device secret     device-secret  mode 0600 in a folder of mode 0700             by its owner, and root
 

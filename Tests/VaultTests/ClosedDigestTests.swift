@@ -136,6 +136,24 @@ import VaultInterface
         #expect(try vault.verify(as: .owner).problems.isEmpty)
     }
 
+    @Test func deletedItemsAreNotOverlookedEither() throws {
+        let first = try EmbeddedVault.open(at: path)
+        try first.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        var item = Self.item("s", "a", .whenUnlocked)
+        item.kept = .atMost(3)
+        _ = try first.add(item, as: .app)
+        #expect(try first.delete(.password("s", "a"), as: .app) == 1)
+        first.close()
+        let vault = try EmbeddedVault.open(at: path)
+        let query = ItemQuery.password("s", "a", limit: nil)
+        expectClosed { try vault.versions(query, as: .app) }
+        expectClosed { try vault.restore(nil, of: query, as: .app) }
+        expectClosed { try vault.purge(query, as: .app) }
+        try vault.unlock(with: .test("right"), as: .owner)
+        #expect(try vault.versions(query, as: .app).count == 1)
+        #expect(try vault.purge(query, as: .app) == 1)
+    }
+
     private func expectClosed<Result>(_ place: SourceLocation = #_sourceLocation, _ body: () throws -> Result) {
         let error = #expect(throws: VaultError.self, sourceLocation: place) { _ = try body() }
         guard case .interactionNotAllowed = error else {

@@ -88,6 +88,53 @@ import VaultInterface
         #expect(try vault.items(.password("s", limit: nil)).map(\.accountName) == ["b"])
     }
 
+    /// The journal of a store that has no tables yet.
+    @Test func killedWhileTheNewStoreWasMadeTheEraseIsCompleted() throws {
+        let rows = try Keybag(decoding: bytes("keybag"), in: enclave()).identifier
+        let next = try SoftwareEnclave()
+        let keybag = try Keybag.generate(in: next, replacing: rows)
+        try FolderContents.write(next.encoded(), to: path + "/device-secret")
+        try FolderContents.write(keybag.encoded(in: next), to: path + "/keybag")
+        let digits = keybag.identifier.uuidString.lowercased().filter { $0 != "-" }.prefix(16)
+        for (suffix, bytes) in [("", Data()), ("-journal", Data(count: 512))] {
+            try FolderContents.write(bytes, to: path + "/items-\(digits).db" + suffix)
+        }
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try vault.items(.password("s", limit: nil)).isEmpty)
+        _ = try vault.add(.password("s", "a", "new"), as: .app)
+        vault.close()
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", "a")).map(\.value) == [Data("new".utf8)])
+        #expect(try ItemStoreFile.name(inVault: path) == "items-\(digits).db")
+    }
+
+    /// An erase that is complete is no reason to begin anew, whatever files are there.
+    @Test func aLostStoreIsNotTakenForAnInterruptedErase() throws {
+        let former = try ItemStoreFile.name(inVault: path)
+        let vault = try EmbeddedVault.open(at: path)
+        try vault.erase(as: .owner)
+        _ = try vault.add(.password("s", "a", "new"), as: .app)
+        vault.close()
+        let store = try ItemStoreFile.path(inVault: path)
+        let whole = try FolderContents(of: path)
+        for remove in [{ unlink($0) }, { truncate($0, 0) }] as [(String) -> Int32] {
+            #expect(remove(store) == 0)
+            try FolderContents.write(Data(), to: path + "/" + former)
+            #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+            try whole.restore(to: path)
+        }
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", "a")).count == 1)
+    }
+
+    /// Nor is a vault with items a creation that was killed.
+    @Test func aRenamedKeybagIsNotTakenForAKilledCreation() throws {
+        try FileManager.default.moveItem(atPath: path + "/keybag", toPath: path + "/keybag.next")
+        let before = try FolderContents(of: path)
+        #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }
+        #expect(try FolderContents(of: path).entries.keys.sorted() == before.entries.keys.sorted())
+        try FileManager.default.moveItem(atPath: path + "/keybag.next", toPath: path + "/keybag")
+        #expect(try EmbeddedVault.open(at: path).items(.password("s", "a")).count == 1)
+    }
+
     @Test func aJournalThatBelongsToNoVaultIsRefused() throws {
         try FolderContents.write(Data("x".utf8), to: ItemStoreFile.path(inVault: path) + "-journal")
         #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path) }

@@ -188,6 +188,31 @@ import VaultInterface
         #expect(try files()["keybag"] == after["keybag"])
     }
 
+    /// A checkpoint has written some pages of the file when its program is killed, and the index knows nothing of them.
+    @Test func aKilledCheckpointIsNoOlderStore() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        for number in 0..<40 {
+            let value = String(repeating: "x", count: 3_000)
+            _ = try vault.add(.password("s", "\(number)", value), as: .app)
+        }
+        let during = try files()
+        vault.close()
+        let after = try files()
+        let store = try ItemStoreFile.name(inVault: path)
+        let (old, new) = (try #require(during[store]), try #require(after[store]))
+        #expect(during[store + "-wal"]?.isEmpty == false)
+        for pages in [1, 2, new.count / 4096 / 2, new.count / 4096] {
+            var contents = during
+            contents[store] = new.prefix(pages * 4096) + old.dropFirst(pages * 4096)
+            contents[store + "-shm"] = nil
+            try contents.restore(to: path)
+            let opened = try EmbeddedVault.open(at: path)
+            #expect(try opened.items(.password("s", limit: nil)).count == 40, "\(pages)")
+            #expect(try opened.verify(as: .owner).problems.isEmpty)
+            opened.close()
+        }
+    }
+
     /// Programs that do as they should are never refused, whatever they do at the same time.
     @Test func honestProgramsAreNeverRefused() throws {
         for _ in 0..<TestScale.count(2, soak: 1_000) {

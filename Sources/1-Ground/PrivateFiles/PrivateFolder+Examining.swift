@@ -58,7 +58,7 @@ extension PrivateFolder {
     }
 }
 
-/// A file of which it can be asked whether it still has a name.
+/// A file of which it can be asked whether it was removed.
 package final class NamedFile: Sendable {
     private let descriptor: Int32
     /// `O_PATH` of Linux's asm-generic/fcntl.h, which Swift does not import.
@@ -73,10 +73,10 @@ package final class NamedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// False once the file was removed, or another file has taken its name.
-    package var hasName: Bool {
+    /// Whether no folder has the file any more.
+    package var isRemoved: Bool {
         var info = stat()
-        return fstat(descriptor, &info) == 0 && info.st_nlink > 0
+        return fstat(descriptor, &info) != 0 || info.st_nlink == 0
     }
 
     package var identity: FileIdentity? {

@@ -87,6 +87,11 @@ struct Daemon: ParsableCommand {
             defer { if listener.isOurs { unlink(paths.socket) } }
             if options.landlock { try confine(to: paths) }
             let audit = BufferedAudit()
+            EmbeddedVault.observeTakingOver { done, all in
+                guard done == 0 || done == all else { return }
+                logger.notice(
+                    "takes over the vault of an older version", metadata: ["done": "\(done)", "items": "\(all)"])
+            }
             let vault = try EmbeddedVault.open(
                 at: paths.home,
                 surroundings: VaultSurroundings(

@@ -57,6 +57,8 @@ private struct StoreConversion {
         }
         database = try ItemStore.writing(file)
         try ItemStore.startLog(database)
+        // Pages that do not fit would be sealed again and again.
+        try database.execute("PRAGMA cache_size = -262144")
         let statement = try database.prepare("ATTACH ? AS plain")
         // Without the right to write, so that a transaction here does not wait for the one that keeps writers away.
         try statement.bind(EncryptingVFS.uri(path: source.path, parameters: "mode=ro"), at: 1)
@@ -79,8 +81,9 @@ private struct StoreConversion {
                     try statement.bind(first, at: 1)
                     try statement.run()
                     let last = try database.integer("SELECT max(id) FROM main.item")
-                    done = Int(try database.integer("SELECT count(*) FROM main.item") ?? 0)
-                    next = done < all ? last.flatMap { $0 == .max ? nil : $0 + 1 } : nil
+                    let copied = Int(try database.integer("SELECT changes()") ?? 0)
+                    done += copied
+                    next = copied > 0 && done < all ? last.flatMap { $0 == .max ? nil : $0 + 1 } : nil
                 }
                 try database.execute(version == 1 ? Self.filingsOfVersion1 : Self.filings)
                 try database.execute("UPDATE main.vault SET sequence = 1")

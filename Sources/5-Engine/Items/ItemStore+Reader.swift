@@ -172,30 +172,58 @@ extension ItemStore {
             newest?.raise(to: sequence)
         }
 
+        static let anyFiling = "SELECT 1 FROM filing WHERE grp = ? AND term = ? LIMIT 1"
+
         /// Returns whether there is a row that is filed under one of these.
         package func hasRow(filedUnder filings: [Filing]) throws -> Bool {
             try filings.contains { filing in
-                let statement = try database.statement(Self.countOfFiling)
+                let statement = try database.statement(Self.anyFiling)
                 defer { statement.reset() }
                 try statement.bind(filing.group, at: 1)
                 try statement.bind(filing.term, at: 2)
-                return try statement.step() && statement.integer(0) ?? 0 > 0
+                return try statement.step()
             }
         }
 
         /// Returns whether there is an item of a class that needs an unlocking, in any group.
         package func hasClosedRow(_ itemClass: ItemClass) throws -> Bool {
-            let open = ProtectionClass.allCases.filter { !$0.isClosed }.map { "\($0.storedCode)" }
             let statement = try database.statement(
-                "SELECT 1 FROM item WHERE class = ? AND version > 0 AND pdmn NOT IN (\(open.joined(separator: ", ")))")
+                "SELECT 1 FROM item WHERE class = ? AND version > 0 AND pdmn NOT IN (\(Self.openClasses)) LIMIT 1")
             defer { statement.reset() }
             try statement.bind(Int64(itemClass.storedCode), at: 1)
             return try statement.step()
         }
 
-        static let oldRows = "SELECT id FROM item WHERE version = 0 AND id > ? ORDER BY id LIMIT ?"
+        private static let openClasses =
+            ProtectionClass.allCases.filter { !$0.isClosed }.map { "\($0.storedCode)" }.joined(separator: ", ")
 
-        /// Returns the numbers of rows of version 0, which earlier software wrote.
+        static let deletedClosedRow =
+            "SELECT 1 FROM former WHERE grp = ? AND deleted = 1 AND class = ? AND pdmn NOT IN (\(openClasses)) LIMIT 1"
+
+        /// Returns whether there is a deleted item of a class that needs an unlocking.
+        ///
+        /// - Parameter groups: The digests of the groups that count; nil for all.
+        package func hasDeletedClosedRow(_ itemClass: ItemClass, in groups: [Int64]?) throws -> Bool {
+            guard let groups else {
+                let statement = try database.statement(
+                    "SELECT 1 FROM former WHERE deleted = 1 AND class = ? AND pdmn NOT IN (\(Self.openClasses)) LIMIT 1"
+                )
+                defer { statement.reset() }
+                try statement.bind(Int64(itemClass.storedCode), at: 1)
+                return try statement.step()
+            }
+            return try groups.contains { group in
+                let statement = try database.statement(Self.deletedClosedRow)
+                defer { statement.reset() }
+                try statement.bind(group, at: 1)
+                try statement.bind(Int64(itemClass.storedCode), at: 2)
+                return try statement.step()
+            }
+        }
+
+        static let oldRows = "SELECT id FROM item WHERE version = 0 AND id > ? AND flags & 2 = 0 ORDER BY id LIMIT ?"
+
+        /// Returns the numbers of rows of version 0, which earlier software wrote, without tombstones.
         package func oldRows(after number: Int64, limit: Int) throws -> [Int64] {
             let statement = try database.statement(Self.oldRows)
             defer { statement.reset() }
@@ -224,11 +252,6 @@ extension ItemStore {
             defer { statement.reset() }
             try statement.bind(rowID, at: 1)
             return try statement.step()
-        }
-
-        /// Returns the keybag of the rows.
-        package func keybagIdentifier() throws -> UUID? {
-            try Schema.keybagIdentifier(in: database)
         }
 
         /// Runs `body` for every row of the table, or with the reason why a row cannot be read. All rows are those of

@@ -111,7 +111,7 @@ extension ItemStore {
 
         /// Assigns the store to `keybag`, which has a store of its own. Whoever reads this one from now on, with the
         /// keys of its rows, notices that they were replaced.
-        package func handOver(to keybag: UUID) throws {
+        package func retire(for keybag: UUID) throws {
             touched.insert(nil)
             try change("UPDATE vault SET owner = ? WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)

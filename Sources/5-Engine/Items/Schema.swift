@@ -11,7 +11,7 @@ enum Schema {
 
     /// The tables of each version that this software reads.
     static let tables = [
-        1: [formerVault, formerItem, term], 2: [formerVault, formerItem, filing],
+        1: [plainVault, plainItem, term], 2: [plainVault, plainItem, filing],
         version: [vault, item, itemChange, itemOld, filing, former, formerGroup, formerKey, deletion, trail],
     ]
 
@@ -107,7 +107,7 @@ enum Schema {
 
     // MARK: Tables of older versions
 
-    private static let formerVault =
+    private static let plainVault =
         """
         CREATE TABLE vault (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -115,7 +115,7 @@ enum Schema {
         )
         """
 
-    private static let formerItem =
+    private static let plainItem =
         """
         CREATE TABLE item (
             id INTEGER PRIMARY KEY,
@@ -211,8 +211,8 @@ extension ItemStore {
         }
     }
 
-    /// Looks at the start of the file before anything is written: an empty file or some other program's database would
-    /// get a log of its own.
+    /// Looks at the start of a plain file before anything is written: an empty file or some other program's database
+    /// would get a log of its own. An encrypted file says at the first page that it is a store.
     package func checkHeader() throws(StoreError) {
         do {
             // The magic of SQLite 3 files, the page size, and 2 and 2 for a database that is written to through a log

@@ -12,8 +12,8 @@ import SecureMemory
 package struct Keybag: Sendable, Equatable {
     /// Identifies this keybag. The item store records the keybag of its rows.
     package let identifier: UUID
-    /// The keybag whose erasure made this one. An item store that still names it is emptied, so that an interrupted
-    /// erasure is completed.
+    /// The keybag whose erasure made this one; nil once the erasure is complete, or if there was none. As long as it is
+    /// there, and the item store of that keybag, this one may have no store yet.
     package let replaces: UUID?
     package let enclaveKind: EnclaveKind
     package let salt: Data
@@ -102,6 +102,13 @@ package struct Keybag: Sendable, Equatable {
         Keybag(
             identifier: identifier, replaces: replaces, enclaveKind: enclaveKind, salt: salt, passcode: passcode,
             wrappedKeys: wrappedKeys, freshness: freshness, storeSequence: max(storeSequence ?? 0, sequence))
+    }
+
+    /// Returns this keybag after the erase that made it is complete.
+    package func withErasureComplete() -> Keybag {
+        Keybag(
+            identifier: identifier, replaces: nil, enclaveKind: enclaveKind, salt: salt, passcode: passcode,
+            wrappedKeys: wrappedKeys, freshness: freshness, storeSequence: storeSequence)
     }
 
     /// Returns this keybag with the secret of its freshness in memory, so that unwrapping asks the enclave for it only

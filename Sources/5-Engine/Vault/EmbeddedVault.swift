@@ -4,6 +4,7 @@ import Enclave
 import FoundationEssentials
 import Keybag
 import KeychainModel
+import Synchronization
 import VaultInterface
 
 /// The vault engine in the caller's process. It takes every decision about items: each operation is performed by the
@@ -47,6 +48,16 @@ package final class EmbeddedVault: VaultEngine {
     }
 
     // MARK: Opening and closing
+
+    private static let takingOverObserver = Mutex<(@Sendable (_ done: Int, _ all: Int) -> Void)?>(nil)
+
+    /// Has `tell` receive how many items of a vault of the format before are copied, and how many there are, whenever
+    /// this process opens such a vault.
+    package static func observeTakingOver(_ tell: @escaping @Sendable (_ done: Int, _ all: Int) -> Void) {
+        takingOverObserver.withLock { $0 = tell }
+    }
+
+    static func tellOfTakingOver(_ done: Int, _ all: Int) { takingOverObserver.withLock { $0 }?(done, all) }
 
     /// The vault in the folder at `path`; made if there is none.
     ///

@@ -89,12 +89,12 @@ final class OpenedKeybag: Sendable {
         }
     }
 
-    /// Makes sure that no item is overlooked because its digests are closed before the first unlocking.
+    /// Makes sure that a search without ``closedIndex`` overlooks no item. Call it for each such search, even if there
+    /// was an unlocking meanwhile.
     ///
     /// - Parameter groups: The digests of the groups in which the item may be; nil for all.
     /// - Throws: ``KeybagError/locked(_:)`` if there is any item of the class that needs an unlocking.
     func checkSearchable(_ itemClass: ItemClass, in groups: [Int64]?, _ reader: ItemStore.Reader) throws {
-        guard closedIndex == nil else { return }
         let isThere =
             if let groups {
                 try reader.hasRow(

@@ -205,7 +205,7 @@ final class OpenedVault: Sendable {
                 let last = (try? former.sequence()) ?? 0
                 var fresh = try folder.replaceKeys(after: max(last + 1, milliseconds))
                 // Other processes have the keys of these rows in memory, and notice that they are gone.
-                try? former.write(for: authorization) { try $0.handOver(to: fresh.identifier) }
+                try? former.write(for: authorization) { try $0.retire(for: fresh.identifier) }
                 let store = try folder.openStore(of: &fresh)
                 try replace(with: fresh, store)
             }
@@ -244,7 +244,7 @@ final class OpenedVault: Sendable {
         try withOpened { opened in
             let keybag = opened.keybag
             // Another process has given the vault other keys and another store.
-            if opened.file?.hasName == false { throw StoreError.otherKeybag }
+            if opened.file?.isRemoved == true { throw StoreError.otherKeybag }
             return try opened.store.read(for: authorization, under: keybag.identifier) { try body($0, keybag) }
         }
     }
@@ -332,6 +332,7 @@ final class OpenedVault: Sendable {
                     } catch is VaultError {
                         // Damaged, which a check of all items reports.
                     } catch is StoreError {
+                    } catch KeybagError.noClassKey {
                     }
                 }
             }

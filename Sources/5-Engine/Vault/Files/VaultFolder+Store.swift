@@ -11,8 +11,6 @@ import VaultInterface
 extension VaultFolder {
     /// The store of the format before.
     static let plainStoreName = "items.db"
-    /// What SQLite may put beside a database.
-    private static let sidecars = ["-wal", "-shm", "-journal"]
 
     /// The name of the store whose rows belong to a keybag. A keybag that takes the place of another, with other keys,
     /// has a store of its own.
@@ -25,19 +23,17 @@ extension VaultFolder {
     /// A vault of the format before is taken over first; `keybag` then is the one that says so.
     func openStore(of keybag: inout OpenedKeybag) throws -> ItemStore {
         if keybag.keys.keybag.storeSequence == nil { keybag = try takeOverPlainStore(of: keybag) }
+        keybag = try completeErase(keybag)
         let keys = keybag.keys
-        try completeErase(keybag)
         let name = Self.storeName(of: keybag.identifier)
         guard folder.contains(name) else { throw missing(name) }
         try checkFiles(of: name)
-        let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
-        do {
-            try store.checkHeader()
-        } catch {
-            // A connection that writes would begin a log.
-            try? store.close()
-            throw error
+        // An empty file is no damaged store, and would become a new one.
+        guard try folder.size(of: name) > 0 else {
+            throw VaultError.corruptVault(
+                reason: "\(folder.path(of: name)) is empty; restore the vault from a backup")
         }
+        let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
         do {
             guard try store.check() == keybag.identifier else {
                 throw VaultError.unusableVault(
@@ -65,17 +61,24 @@ extension VaultFolder {
         return store
     }
 
-    /// Completes an erase that was killed between keys and rows: the store of the keybag that was replaced is there
-    /// until this one's own is.
-    func completeErase(_ keybag: OpenedKeybag) throws {
-        guard let replaced = keybag.keys.keybag.replaces, folder.contains(Self.storeName(of: replaced)) else { return }
+    /// Completes an erase that was killed between keys and rows. Until it is complete, the keybag names the one that it
+    /// has replaced, and the store of that one is there until this one's own is.
+    ///
+    /// - Returns: The keybag that says that the erase is complete.
+    func completeErase(_ keybag: OpenedKeybag) throws -> OpenedKeybag {
+        guard let replaced = keybag.keys.keybag.replaces else { return keybag }
         let name = Self.storeName(of: keybag.identifier)
-        if try !folder.contains(name) || isWithoutTables(name, keybag) {
-            try removeStore(name)
-            try makeStore(for: keybag.keys).close()
-            try folder.synchronize()
+        if folder.contains(Self.storeName(of: replaced)) {
+            // A journal is there only before a new store has its tables.
+            let isUnfinished = !folder.contains(name) || folder.contains(name + "-journal")
+            if try isUnfinished || isWithoutTables(name, keybag) {
+                try removeStore(name)
+                try makeStore(for: keybag.keys).close()
+                try folder.synchronize()
+            }
+            try removeStore(Self.storeName(of: replaced))
         }
-        try removeStore(Self.storeName(of: replaced))
+        return try replaceKeybag(with: keybag.keys.keybag.withErasureComplete(), in: keybag.keys.enclave)
     }
 
     private func isWithoutTables(_ name: String, _ keybag: OpenedKeybag) throws -> Bool {
@@ -88,8 +91,8 @@ extension VaultFolder {
     /// Removes a store with the files beside it.
     func removeStore(_ name: String) throws {
         // The page index of an encrypted store has the store's name and then its own.
-        let indexes = try folder.names().filter { $0.hasPrefix(name + "-") && $0.hasSuffix(".pages") }
-        for name in [name] + Self.sidecars.map({ name + $0 }) + indexes { try folder.remove(name) }
+        let others = try folder.names().filter { $0.hasPrefix(name + "-") }
+        for name in [name] + others { try folder.remove(name) }
     }
 
     /// The item stores in the folder, plain and encrypted.
@@ -133,7 +136,8 @@ extension VaultFolder {
             let sequence = try convert(plain, keybag)
             try plain.close()
             let converted = try replaceKeybag(
-                with: keybag.keys.keybag.knowing(storeSequence: sequence), in: keybag.keys.enclave)
+                with: keybag.keys.keybag.knowing(storeSequence: sequence).withErasureComplete(),
+                in: keybag.keys.enclave)
             try removeStore(Self.plainStoreName)
             return converted
         } catch {
@@ -162,12 +166,26 @@ extension VaultFolder {
         }
         if !folder.contains(name) {
             try folder.touch(name)
-            try plain.convert(to: folder.path(of: name), key: key, of: keybag.identifier, progress: tellProgress)
+            try plain.convert(
+                to: folder.path(of: name), key: key, of: keybag.identifier, progress: EmbeddedVault.tellOfTakingOver)
             try folder.synchronize()
         }
         let store = try ItemStore.examine(path: folder.path(of: name), key: key)
         defer { store.abandon() }
         return try store.sequence()
+    }
+
+    /// Returns whether a store is what a killed creation left: it has no rows.
+    func isWithoutRows(_ name: String, under keybag: Data) -> Bool {
+        // Before its tables are there, a store has one page at most.
+        if let size = try? folder.size(of: name), size <= 4_096 { return true }
+        guard let enclave = try? readEnclave(Self.deviceSecretName),
+            let keybag = try? Keybag(decoding: keybag, in: enclave), Self.storeName(of: keybag.identifier) == name,
+            let key = try? ClassKeys(keybag, in: enclave).storeKey,
+            let store = try? ItemStore.examine(path: folder.path(of: name), key: key)
+        else { return false }
+        defer { store.abandon() }
+        return (try? store.isEmptyFile()) == true || (try? store.isWithoutRows()) == true
     }
 
     /// Removes the plain store that a killed creation of the format before left; one that holds items is not.

@@ -28,8 +28,6 @@ struct VaultFolder: Sendable {
 
     let folder: PrivateFolder
     let enclaves: EnclavePlace
-    /// Receives how many rows of a plain store are copied, and how many there are.
-    var tellProgress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
 
     /// Opens the vault in the folder at `path`, or makes a new one in an empty or absent folder.
     ///
@@ -87,9 +85,7 @@ struct VaultFolder: Sendable {
     ///
     /// - Parameter sequence: A number above those of all changes so far, after which those of the new store go on.
     func replaceKeys(after sequence: UInt64) throws -> OpenedKeybag {
-        let opened = try openKeybag()
-        try completeErase(opened)
-        let present = opened.keys
+        let present = try completeErase(openKeybag()).keys
         let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
         let keybag = try Keybag.generate(
             in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next
@@ -206,8 +202,12 @@ struct VaultFolder: Sendable {
     private func removeRemainsOfInterruptedCreation() throws {
         if folder.contains(Self.nextKeybagName) {
             let encoded = try folder.read(Self.nextKeybagName, limit: Keybag.largestEncoding)
-            if let identifier = Keybag.identifier(of: encoded) { try removeStore(Self.storeName(of: identifier)) }
-            try folder.remove(Self.nextKeybagName)
+            if let name = Keybag.identifier(of: encoded).map(Self.storeName), folder.contains(name),
+                isWithoutRows(name, under: encoded)
+            {
+                try removeStore(name)
+            }
+            if try storeNames().isEmpty { try folder.remove(Self.nextKeybagName) }
         }
         try removeEmptyPlainStore()
         guard let store = try storeNames().first else { return }

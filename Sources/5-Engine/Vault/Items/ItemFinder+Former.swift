@@ -79,6 +79,7 @@ extension ItemFinder {
             }
             return CurrentCall.served == nil || bytes < Self.longSlice
         }
+        if next == nil { try plan.checkOverlookedDeleted(query, reader) }
         return (found, next)
     }
 

@@ -70,9 +70,10 @@ struct ItemTransaction {
 
     /// The row of the live item that has the primary key of `item`.
     func liveRow(withPrimaryKeyOf item: StoredItem) throws -> ItemRow? {
-        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item)))
+        let closed = keybag.closedIndex
+        let search = ItemSearch(itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item, closed)))
         if let row = try writer.reader.rows(search, includingCiphertext: true).first { return row }
-        try checkSearchable(for: item)
+        if closed == nil { try checkSearchable(for: item) }
         return nil
     }
 
@@ -85,9 +86,10 @@ struct ItemTransaction {
     /// - Throws: ``VaultError/duplicateItem``, and ``KeybagError/locked(_:)`` where that cannot be known before the
     ///   first unlocking.
     private func requireNoDuplicate(of item: StoredItem) throws {
+        let closed = keybag.closedIndex
         let search = ItemSearch(
-            itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item)), isTombstone: nil)
-        try checkSearchable(for: item)
+            itemClass: item.itemClass, seek: .primaryKeys(keybag.primaryKeys(of: item, closed)), isTombstone: nil)
+        if closed == nil { try checkSearchable(for: item) }
         for row in try writer.reader.rows(search, includingCiphertext: false) {
             guard row.binding.isTombstone else { throw VaultError.duplicateItem }
             // A live row that was made to look like a tombstone is damage and not room.

@@ -116,8 +116,11 @@ extension OpenedKeybag {
     }
 
     /// The digests that the primary key of `item` may have in the store: those under each key that is there.
-    func primaryKeys(of item: StoredItem) -> [Data] {
-        ([index, closedIndex] as [IndexKey?]).compactMap { $0.map { primaryKey(of: item, under: $0) } }
+    func primaryKeys(of item: StoredItem) -> [Data] { primaryKeys(of: item, closedIndex) }
+
+    /// - Parameter closed: What ``closedIndex`` was at the beginning of the search.
+    func primaryKeys(of item: StoredItem, _ closed: IndexKey?) -> [Data] {
+        ([index, closed] as [IndexKey?]).compactMap { $0.map { primaryKey(of: item, under: $0) } }
     }
 
     private func primaryKey(of item: StoredItem, under index: IndexKey) -> Data {

@@ -1,6 +1,7 @@
 import Access
 import FoundationEssentials
 import Items
+import Keybag
 import KeychainModel
 import Sealing
 import VaultInterface
@@ -98,6 +99,12 @@ struct SearchPlan {
         let key = query.itemClass == .key ? [.applicationLabel, .keyClass] : query.itemClass.schema.ownPrimaryKey
         if count > 0, !key.isEmpty, key.allSatisfy({ query.attributes[$0] != nil }) { return }
         try keybag.checkSearchable(query.itemClass, in: search.groups, reader)
+    }
+
+    /// Makes sure the same of a search among deleted items.
+    func checkOverlookedDeleted(_ query: ItemQuery, _ reader: ItemStore.Reader) throws {
+        guard mayOverlook, try reader.hasDeletedClosedRow(query.itemClass, in: search.groups) else { return }
+        throw KeybagError.locked(.afterFirstUnlock)
     }
 
     /// Whether an opened item has every attribute the query named.
