@@ -51,7 +51,8 @@ struct SearchPlan {
         // Rows that earlier software wrote have their digests under the key that needs no unlocking, of all classes.
         let needsClosed = protection?.isClosed ?? true
         let closed = needsClosed ? keybag.closedIndex : nil
-        let indexes = [keybag.index] + (closed.map { [$0] } ?? [])
+        // Most items need an unlocking: a search for one then ends before it looks for others.
+        let indexes = (closed.map { [$0] } ?? []) + [keybag.index]
         let groups = keybag.groupDigests(in: authorization.scope)
         var (filed, required): ([[Int64]], [[Int64]]) = ([], [])
         for index in indexes {
