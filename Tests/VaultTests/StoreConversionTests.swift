@@ -152,6 +152,17 @@ import VaultInterface
             try EmbeddedVault.open(at: path).items(.password("old", "7")).map(\.value) == [Data("new".utf8)])
     }
 
+    /// Killed after the keybag was replaced, a conversion leaves the plain store.
+    @Test func aConvertedPlainStoreIsRemoved() throws {
+        let copy = try FolderContents(of: path)
+        try EmbeddedVault.open(at: path).close()
+        try FolderContents.write(#require(copy["items.db"]), to: plain)
+        let connection = try SQLConnection(plain, .readWrite)
+        try connection.execute("UPDATE vault SET keybag = zeroblob(16)")
+        try connection.close()
+        try expectSoundVault()
+    }
+
     @Test func withoutRoomTheStoreStaysAsItIs() throws {
         let before = try Data(contentsOf: URL(fileURLWithPath: plain))
         let worker = try Worker(["reopen-limited", path, "65536"])

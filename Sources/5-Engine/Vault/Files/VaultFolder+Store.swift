@@ -22,7 +22,11 @@ extension VaultFolder {
     ///
     /// A vault of the format before is taken over first; `keybag` then is the one that says so.
     func openStore(of keybag: inout OpenedKeybag) throws -> ItemStore {
-        if keybag.keys.keybag.storeSequence == nil { keybag = try takeOverPlainStore(of: keybag) }
+        if keybag.keys.keybag.storeSequence == nil {
+            keybag = try takeOverPlainStore(of: keybag)
+        } else {
+            removeConvertedPlainStore()
+        }
         keybag = try completeErase(keybag)
         let keys = keybag.keys
         let name = Self.storeName(of: keybag.identifier)
@@ -144,6 +148,19 @@ extension VaultFolder {
             plain.abandon()
             throw error
         }
+    }
+
+    /// Removes the plain store that is left if a program was killed after the keybag said that it is taken over. One
+    /// that was not, and was put there, stays: nobody reads it.
+    private func removeConvertedPlainStore() {
+        guard folder.contains(Self.plainStoreName), (try? checkFiles(of: Self.plainStoreName)) != nil else { return }
+        let plain = ItemStore.examine(plain: folder.path(of: Self.plainStoreName))
+        guard (try? plain.checkHeader()) != nil, (try? plain.check()) == ItemStore.convertedOwner else {
+            try? plain.close()
+            return
+        }
+        plain.abandon()
+        try? removeStore(Self.plainStoreName)
     }
 
     /// - Returns: The number of the last change of the encrypted store.
