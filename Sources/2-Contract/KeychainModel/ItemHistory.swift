@@ -21,7 +21,7 @@ package enum KeptVersions: Sendable, Hashable {
     package var isValid: Bool { count.map { (0...Self.largest).contains($0) } ?? true }
 }
 
-/// What happened to an item last, as somebody learns who asks for the changes since a number.
+/// The last change of an item. A program gets it when it asks for the changes since a number.
 package struct ChangedItem: Sendable, Hashable {
     package var itemClass: ItemClass
     package var identifier: UUID
@@ -41,7 +41,7 @@ package struct ChangedItem: Sendable, Hashable {
     package var isDeleted: Bool { version == 0 }
 }
 
-/// Up to where somebody knows a vault's changes who has read them.
+/// What a program knows of a vault's changes after it has read them.
 package struct KnownChanges: Sendable, Hashable {
     /// The number to ask from the next time.
     package var next: Int64

@@ -161,8 +161,8 @@ extension ItemStore.Reader {
 }
 
 extension ItemStore.Writer {
-    /// The most deletions that are known of a group. Whoever asks for changes from before a deletion that was dropped
-    /// is told to read everything again.
+    /// The most deletions that the store remembers for one group. It drops the oldest. A program that asks for changes
+    /// from before a dropped deletion is told to read everything again.
     package static let mostDeletions = 10_000
 
     /// Notes that an item left its group.

@@ -301,8 +301,8 @@ extension ItemStore.Writer {
         }
     }
 
-    /// Lets the numbers of changes go on after `number`, in a store whose rows come from another one. Whoever asks from
-    /// an earlier number is told to read everything again.
+    /// Makes the next change get a number above `number`. For a store whose rows come from another one: a program that
+    /// asks for changes from an earlier number is told to read everything again.
     package func continueNumbers(after number: Int64) throws {
         try change("UPDATE vault SET sequence = max(sequence, ?), cleared = max(sequence, ?) WHERE id = 1") {
             statement in

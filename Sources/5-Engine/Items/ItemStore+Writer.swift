@@ -109,8 +109,8 @@ extension ItemStore {
             }
         }
 
-        /// Assigns the store to `keybag`, which has a store of its own. Whoever reads this one from now on, with the
-        /// keys of its rows, notices that they were replaced.
+        /// Ends the use of this store: `keybag` has another one. A program that still has the former keys in memory
+        /// gets ``StoreError/otherKeybag`` when it next reads this store.
         package func retire(for keybag: UUID) throws {
             touched.insert(nil)
             try change("UPDATE vault SET owner = ? WHERE id = 1") { statement in

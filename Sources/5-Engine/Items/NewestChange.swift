@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The highest number of a change that this process has seen in a store, once it was durable. The numbers only go up,
-/// so whoever begins to read later and finds a lower one has an older copy of the store.
+/// The highest number of a durable change that this process has seen in a store. The numbers only go up. If a later
+/// read finds a lower number, somebody has put back an older copy of the store.
 final class NewestChange: Sendable {
     private let number = Atomic<Int64>(0)
 
