@@ -77,8 +77,8 @@ import VaultInterface
             var bytes = original
             for _ in 0...random.int(below: 4) {
                 let page = random.int(below: original.count / 4096)
-                // After the magic and the size of the pages, which a sealed page cannot have otherwise.
-                let place = page * 4096 + (page > 0 ? 0 : random.int(below: 2) == 0 ? 18 : 100)
+                // A sealed first page cannot have another magic, page size or number of reserved bytes.
+                let place = page * 4096 + (page > 0 ? 0 : random.int(below: 2) == 0 ? 21 : 100)
                 bytes[place + random.int(below: 60)] = UInt8(truncatingIfNeeded: random.next())
             }
             try target.closed.restore(to: target.path)
