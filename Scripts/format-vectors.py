@@ -33,7 +33,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.keywrap import aes_key_unwrap
+from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 
 spec = importlib.util.spec_from_file_location("pages", Path(__file__).with_name("database-pages.py"))
 pages = importlib.util.module_from_spec(spec)
@@ -196,9 +196,35 @@ def open_store(folder, keybag):
     return store, file
 
 
-def file_class_key(keybag, number):
+def former_keys(folder, keybag):
+    """The class keys before they were renewed, by keybag and class, the latest first."""
+    path = folder / f"former-keys-{keybag['identifier'].hex()[:16]}"
+    return read_former_keys(path.read_bytes(), keybag) if path.exists() else {}
+
+
+def read_former_keys(data, keybag):
+    present = {name: keys["class"] for name, keys in keybag["keys"].items()}
+    check(data[:10] == b"SKFORMER\0\1" and data[10:26] == keybag["identifier"], "not the former keys of this keybag")
+    key = derive(present["dk"], None, "swift-keychain/v2/former-keys")
+    check(hmac.digest(key, data[:-32], "sha256") == data[-32:], "MAC of the former keys")
+    count, position, former = struct.unpack(">H", data[26:28])[0], 28, {}
+    for _ in range(count):
+        name, entries = data[position : position + 16], data[position + 16]
+        position += 17
+        former[name] = {}
+        for _ in range(entries):
+            protection, wrapped = PROTECTION[data[position]], data[position + 1 : position + 41]
+            position += 41
+            if protection in present:
+                wrapping = derive(present[protection], name, "swift-keychain/v2/former-class-key/" + protection)
+                former[name][protection] = aes_key_unwrap(wrapping, wrapped)
+    check(position == len(data) - 32, "length of the former keys")
+    return former
+
+
+def file_class_key(keybag, number, former=None):
     protection, name = FILE_CLASSES[number]
-    return derive(keybag["keys"][protection]["class"], None, "swift-keychain/v1/file-class/" + name)
+    return derive((former or {}).get(protection) or keybag["keys"][protection]["class"], None, "swift-keychain/v1/file-class/" + name)
 
 
 def read_file_agreement_key(data, keybag):
@@ -211,7 +237,15 @@ def read_file_agreement_key(data, keybag):
 
 
 def open_file_key(keybag, number, file, wrapped):
-    key = file_class_key(keybag, number)
+    for former in [None, *keybag.get("former", {}).values()]:
+        try:
+            return open_file_key_under(file_class_key(keybag, number, former), number, file, wrapped)
+        except InvalidUnwrap:
+            pass
+    fail("the key of a file does not open")
+
+
+def open_file_key_under(key, number, file, wrapped):
     if number != 2:
         return aes_key_unwrap(derive(key, file, "swift-keychain/v1/file-key"), wrapped)
     check(len(wrapped) == 72, "length of a file's wrapped key")
@@ -441,12 +475,19 @@ def read_row(row, keybag, factors, filings=None):
     value, sealed = None, None
     if row["seal"]:
         header, seal = row["seal"][:-68], row["seal"][-68:]
-        wrapping, has_value = keys["class"], True
-        if header:
+        wrapping, has_value, value_identity = keys["class"], True, identity
+        if header and header[0] == 3:
+            # Sealed under a former class key, and its wrapped key once more under the present one.
+            stored = row["seal"]
+            class_key = keybag["former"][stored[1:17]][protection]
+            header, seal = stored[25:-76], aes_key_unwrap(keys["class"], stored[-76:-28]) + stored[-28:]
+            value_identity = identity[:-8] + stored[17:25]
+            sealed, wrapping, has_value = read_seal_header(header, class_key, factors)
+        elif header:
             sealed, wrapping, has_value = read_seal_header(header, keys["class"], factors)
         if wrapping:
             item_key = aes_key_unwrap(wrapping, seal[:40])
-            context = b"value\1" + identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0) + header
+            context = b"value\1" + value_identity + bytes([flags is not None]) + struct.pack(">Q", flags or 0) + header
             value = AESGCM(item_key).decrypt(seal[40:52], row["data"] + seal[52:], context)
             check(has_value or not value, f"value of row {number}")
             value = value if has_value else None
@@ -526,8 +567,11 @@ def read_backup(data, password):
         AESGCM(key).decrypt(struct.pack(">3xQB", index, index == len(chunks) - 1), chunk, None)
         for index, chunk in enumerate(chunks)
     )
-    keybag = {"keys": keys}
+    keybag = {"identifier": identifier, "keys": keys}
     items, former, position = [], [], 0
+    if data[9] == 2 and text[0] == 4:
+        position = 5 + struct.unpack_from(">I", text, 1)[0]
+        keybag["former"] = read_former_keys(text[5:position], keybag)
     while text[position] in ((1,) if data[9] == 1 else (1, 2, 3)):
         kind = text[position]
         fields = struct.unpack(">qBBB16sq16sIIII", text[position + 1 : position + 68])
@@ -705,6 +749,7 @@ def main(arguments):
     secret = read_device_secret((folder / "device-secret").read_bytes())
     keybag = read_keybag(
         (folder / "keybag").read_bytes(), secret, options.passcode and options.passcode.read_bytes())
+    keybag["former"] = former_keys(folder, keybag)
     store, _ = open_store(folder, keybag)
     store.row_factory = sqlite3.Row
     check(store.execute("PRAGMA application_id").fetchone()[0] == 0x534B4954, "application identifier")

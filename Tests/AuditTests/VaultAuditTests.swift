@@ -187,6 +187,26 @@ import VaultInterface
         #expect(told.map(\.event) == ["recovery-key-made", "refused"])
     }
 
+    /// The records under the former keys are held by the anchor under the new ones.
+    @Test func theLogGoesOnUnderRenewedKeys() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path(of: "vault")
+        let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog()))
+        try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
+        try vault.unlock(with: SecretBytes("right"), as: .owner)
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        try vault.renewKeys("right")
+        _ = try vault.items(.password("s", "a"))
+        #expect(try vault.verifyAudit(as: .owner).problems == [])
+        let events = try vault.auditRecords(AuditQuery(), as: .owner).map(\.event)
+        #expect(events.contains("keys-renewed"))
+        vault.close()
+        let again = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog()))
+        try again.unlock(with: SecretBytes("right"), as: .owner)
+        #expect(try again.verifyAudit(as: .owner).problems == [])
+        #expect(try again.perform(ReadUnlockFindings(), as: .owner) == [])
+    }
+
     @Test func aBackupIsRecorded() throws {
         let folder = try TemporaryFolder()
         let surroundings = VaultSurroundings(audit: AuditLog())

@@ -141,6 +141,17 @@ extension Vault {
         return (bytes, summary)
     }
 
+    /// Renews the class keys.
+    @discardableResult
+    package func renewKeys(
+        _ passcode: String? = nil, next: String? = nil, as client: Client = .owner
+    ) throws -> RenewalSummary {
+        let operation = RenewKeys(
+            passcode: try passcode.map { try SecretBytes($0) }, next: try next.map { try SecretBytes($0) },
+            options: .cheapest)
+        return try perform(operation, as: client) { _ in }
+    }
+
     package func verifyAudit(as client: Client) throws(VaultError) -> AuditReport {
         try perform(VerifyAudit(), as: client)
     }

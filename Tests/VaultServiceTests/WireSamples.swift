@@ -194,6 +194,10 @@ struct WireSamples {
                         salt: Array(random.bytes(16)),
                         cost: Argon2Cost(memoryKiB: 8, passes: UInt32(random.int(below: 9)))), .recoveryKey, .thisVault,
                 ][random.int(below: 3)])
+        case .renewKeys:
+            RenewKeys(
+                passcode: bool() ? try someSecret() : nil, next: bool() ? try someSecret() : nil,
+                options: passcodeOptions())
         case .makeEnclaveKey: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
         case .useEnclaveKey: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
         case .makeFileKey: MakeFileKey(for: fileClass(), file: random.bytes(16))

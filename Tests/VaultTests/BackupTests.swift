@@ -4,6 +4,7 @@ import Enclave
 import Foundation
 import Keybag
 import KeychainModel
+import SecureMemory
 import TestSupport
 import Testing
 import Vault
@@ -160,6 +161,58 @@ import VaultInterface
     }
 
     /// Each changed, missing or added byte is noticed, and then there is no vault.
+    /// A backup for this device that was made before the class keys were renewed, once and twice.
+    @Test func itsVaultRestoresOneOfFormerKeys() throws {
+        let person = PersonUnderTest()
+        let vault = try EmbeddedVault.open(
+            at: path,
+            surroundings: VaultSurroundings(
+                authenticator: person, passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1)))
+        try fill(vault)
+        let guarded = try AccessControlledItemTests.item("a", .applicationPassword, password: "pw")
+        _ = try vault.add(guarded, as: .app)
+        var backups = [try vault.makeBackup(.thisVault, as: .owner)]
+        for _ in 0..<2 {
+            try vault.renewKeys()
+            backups.append(try vault.makeBackup(.thisVault, as: .owner))
+        }
+        for backup in backups {
+            #expect(try vault.verify(reader(backup.bytes), as: .owner) == backup.summary)
+            for account in ["ak", "dku", "large"] { _ = try vault.delete(.password("s", account), as: .app) }
+            _ = try vault.delete(AccessControlledItemTests.query("a", password: "pw"), as: .app)
+            _ = try vault.restore({ try reader(backup.bytes) }, as: .owner)
+            for account in ["ak", "dku"] {
+                #expect(try vault.items(.password("s", account)).map(\.value) == [Data("value of \(account)".utf8)])
+            }
+            #expect(try vault.items(.password("s", "large")).first?.value?.count == 200_000)
+            let found = try vault.copy(
+                AccessControlledItemTests.query("a", password: "pw"), includingValues: true, as: .app)
+            #expect(found.map(\.value) == [Data("secret of a".utf8)])
+            #expect(try vault.verify(as: .owner).problems.isEmpty)
+        }
+    }
+
+    /// Where the keys were renewed, the vault that is made from a backup opens what hangs on the former ones, too.
+    @Test func formerKeysTravelAlong() throws {
+        let surroundings = VaultSurroundings(
+            authenticator: PersonUnderTest(), passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1))
+        let vault = try EmbeddedVault.open(at: path, surroundings: surroundings)
+        let keys = try KeptFileKey.makeAll(in: vault, as: .app)
+        let guarded = try AccessControlledItemTests.item("a", .applicationPassword, password: "pw")
+        _ = try vault.add(guarded, as: .app)
+        for _ in 0..<2 { try vault.renewKeys() }
+        let backup = try vault.makeBackup(password, as: .owner)
+        vault.close()
+        #expect(try EmbeddedVault.verify(reader(backup.bytes), with: key) == backup.summary)
+        _ = try EmbeddedVault.restore(reader(backup.bytes), with: key, to: next, in: .software)
+        let restored = try EmbeddedVault.open(at: next, surroundings: surroundings)
+        for key in keys { #expect(try key.opens(in: restored, as: .app)) }
+        let found = try restored.copy(
+            AccessControlledItemTests.query("a", password: "pw"), includingValues: true, as: .app)
+        #expect(found.map(\.value) == [Data("secret of a".utf8)])
+        #expect(try restored.verify(as: .owner).problems.isEmpty)
+    }
+
     @Test func everyByteCounts() throws {
         let vault = try EmbeddedVault.open(at: path)
         try fill(vault)

@@ -95,7 +95,10 @@ import VaultInterface
         let vault = try EmbeddedVault.open(at: path)
         try vault.setPasscode(SecretBytes("right"), options: .cheapest, as: .owner)
         try Data("right".utf8).write(to: URL(fileURLWithPath: folder.path(of: "passcode")))
-        let keys = try KeptFileKey.makeAll(in: vault, as: .app)
+        var keys = try KeptFileKey.makeAll(in: vault, as: .app)
+        // Those of before hang on former class keys.
+        try vault.renewKeys("right")
+        keys += try KeptFileKey.makeAll(in: vault, as: .app)
         vault.close()
         let asked = keys.flatMap {
             ["--file-key", "\($0.fileClass.rawValue):\(hexadecimal($0.file)):\(hexadecimal($0.made.wrapped))"]

@@ -9,16 +9,17 @@ import VaultInterface
 /// Items that more than a class key opens, in a vault that was written once and stays readable.
 ///
 /// `Fixtures/guarded` was made with `VaultWorker fixture-guarded FOLDER`, `Fixtures/guarded.json` with
-/// `Scripts/format-vectors.py --keys`. Neither is ever made again.
+/// `Scripts/format-vectors.py --keys`. `Fixtures/renewed` is the same after its class keys were renewed, made with
+/// `VaultWorker fixture-renewed FOLDER`. None is ever made again.
 @Suite struct GuardedFixtureTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let fixtures = tests.appendingPathComponent("Fixtures")
 
-    private static func fixture(in folder: TemporaryFolder) throws -> String {
+    private static func fixture(_ name: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.path(of: "vault")
-        try FolderContents(of: fixtures.appendingPathComponent("guarded").path).restore(to: path)
+        try FolderContents(of: fixtures.appendingPathComponent(name).path).restore(to: path)
         for factor in ["password", "enrolment"] {
-            try FileManager.default.removeItem(atPath: path + "/" + factor)
+            try? FileManager.default.removeItem(atPath: path + "/" + factor)
         }
         return path
     }
@@ -27,12 +28,12 @@ import VaultInterface
         try Data(contentsOf: fixtures.appendingPathComponent("guarded/" + name))
     }
 
-    @Test func theExampleOpens() throws {
+    @Test(arguments: ["guarded", "renewed"]) func theExampleOpens(_ name: String) throws {
         let folder = try TemporaryFolder()
         let person = PersonUnderTest()
         person.enrolment = try Self.factor("enrolment")
         let vault = try EmbeddedVault.open(
-            at: Self.fixture(in: folder), surroundings: VaultSurroundings(authenticator: person))
+            at: Self.fixture(name, in: folder), surroundings: VaultSurroundings(authenticator: person))
         let options = AuthenticationOptions(
             applicationPassword: try Self.factor("password").withUnsafeBytes { try SecretBytes(copying: $0) })
         for item in try FixtureItems.guarded() {
@@ -43,17 +44,18 @@ import VaultInterface
         #expect(try vault.verify(as: .owner) == IntegrityReport(validItems: 1, lockedItems: 5, problems: []))
     }
 
-    @Test func aSecondImplementationAgrees() throws {
+    @Test(arguments: ["guarded", "renewed"]) func aSecondImplementationAgrees(_ name: String) throws {
         let folder = try TemporaryFolder()
-        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent("guarded.json"))
-        #expect(try Self.read(Self.fixture(in: folder), withFactors: true) == kept)
+        let kept = try Data(contentsOf: Self.fixtures.appendingPathComponent(name + ".json"))
+        #expect(try Self.read(Self.fixture(name, in: folder), withFactors: true) == kept)
     }
 
     /// What is written today can be read by the rules as they are written down.
-    @Test func aSecondImplementationReadsWhatIsWrittenNow() throws {
+    @Test(arguments: ["fixture-guarded", "fixture-renewed"])
+    func aSecondImplementationReadsWhatIsWrittenNow(_ job: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.path(of: "fresh")
-        let writer = try Worker(["fixture-guarded", path])
+        let writer = try Worker([job, path])
         #expect(writer.wait() == 0)
         func values(withFactors: Bool) throws -> [String?] {
             let read = try JSONDecoder().decode(Printed.self, from: Self.read(path, withFactors: withFactors))

@@ -21,21 +21,12 @@ enum Program {
         arguments.first?.split(separator: "/").last ?? "keychain"
     }
 
-    /// Shows how far a vault of the format before is taken over, in one line that is removed at the end. A small vault
-    /// needs no line.
-    private static func showTakingOver(_ done: Int, of all: Int) {
-        guard all >= 10_000 else { return }
-        let text = done < all ? "taking over the vault of an older version: \(done) of \(all) items" : ""
-        // A line that cannot be shown is no reason to fail.
-        try? FileOutput.write(Data(("\r\u{1B}[K" + text).utf8), to: 2)
-    }
-
     /// - Returns: The exit status.
     static func run(_ arguments: [String]) -> Int32 {
         prepareProcess()
         ProcessVault.use(EmbeddedVault.self, orDaemonThrough: RemoteVault.self)
         defer { ProcessVault.close() }
-        if isatty(2) == 1 { EmbeddedVault.observeTakingOver(showTakingOver) }
+        EmbeddedVault.observeTakingOver { ItemProgress.show("taking over the vault of an older version", $0, of: $1) }
         guard hasValidArguments() else {
             return Failure.usage("an argument is not UTF-8: names are text; give other bytes through --stdin --raw")
                 .report(asJSON: isJSONAsked(arguments))

@@ -27,6 +27,8 @@ package enum Upkeep: Sendable {
     case fillFromBackup
     /// To give rows of earlier software digests under another key.
     case renewDigests
+    /// To undo a renewal of the class keys that was killed.
+    case renewKeys
 }
 
 /// The one point that every operation on a vault passes: it decides and it records.
@@ -65,7 +67,7 @@ package struct AccessGate: Sendable {
         case .removeUnreadable:
             return Authorization(
                 AccessRequest(.delete, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .deleted)
-        case .fillFromBackup, .renewDigests:
+        case .fillFromBackup, .renewDigests, .renewKeys:
             return Authorization(
                 AccessRequest(.restore, isAboutWholeVault: true), of: engine, scope: .every, recordedAs: .restored)
         }

@@ -20,6 +20,8 @@ package struct AuditEvent: Sendable, Equatable {
         case passcodeSet = "passcode-set"
         case passcodeChanged = "passcode-changed"
         case passcodeRemoved = "passcode-removed"
+        /// The vault got new class keys.
+        case keysRenewed = "keys-renewed"
         /// An unlocking found another `file-agreement-key` than the vault had left.
         case agreementKeyReplaced = "agreement-key-replaced"
         /// A key was made that opens the vault without its enclave, and one was used.
@@ -48,8 +50,7 @@ package struct AuditEvent: Sendable, Equatable {
                 .authenticationFailed, .authenticationCanceled:
                 true
             case .agreementKeyReplaced, .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged,
-                .passcodeRemoved,
-                .recoveryKeyMade, .recovered, .backedUp, .restored, .started, .stopped:
+                .passcodeRemoved, .keysRenewed, .recoveryKeyMade, .recovered, .backedUp, .restored, .started, .stopped:
                 false
             }
         }

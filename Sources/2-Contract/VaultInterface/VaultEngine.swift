@@ -44,6 +44,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case purgeVersions = 37
     case keepVersions = 38
     case receiveItems = 39
+    case renewKeys = 40
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -84,6 +85,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .purgeVersions: PurgeVersions.self
         case .keepVersions: KeepVersions.self
         case .receiveItems: ReceiveItems.self
+        case .renewKeys: RenewKeys.self
         }
     }
 }
@@ -141,6 +143,9 @@ package protocol VaultEngine: Vault {
     func perform(
         _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
     ) throws(VaultError) -> BackupSummary
+    func perform(
+        _ operation: RenewKeys, for client: Client, send: (RenewalProgress) throws(VaultError) -> Void
+    ) throws(VaultError) -> RenewalSummary
 
     // The passcode and the lock.
     func perform(_ operation: SetPasscode, for client: Client) throws(VaultError)

@@ -236,13 +236,14 @@ extension ItemStore {
 
         static let byNumber = selection + "item JOIN vault ON vault.id = 1 WHERE item.id = ?"
 
-        /// Returns the row with this number, without its value.
-        package func row(_ number: Int64) throws -> ItemRow? {
+        /// Returns the row with this number; nil if there is none.
+        package func row(_ number: Int64, includingCiphertext: Bool = false) throws -> ItemRow? {
             let statement = try database.statement(Self.byNumber)
             defer { statement.reset() }
             try statement.bind(number, at: 1)
             guard try statement.step() else { return nil }
-            return try ItemRow(statement, binding: ItemRow.binding(statement), includingCiphertext: false)
+            return try ItemRow(
+                statement, binding: ItemRow.binding(statement), includingCiphertext: includingCiphertext)
         }
 
         /// Returns whether a row has this number, or a former version of an item.

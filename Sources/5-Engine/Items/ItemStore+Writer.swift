@@ -41,9 +41,9 @@ extension ItemStore {
             return number
         }
 
-        private static let columns =
+        static let columns =
             "item (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data)"
-        private static let values = "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        static let values = "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
         /// Stores a new row and files it under `terms`.
         package func insert(_ row: ItemRow, filedUnder terms: [Int64]) throws {
@@ -211,14 +211,14 @@ extension ItemStore {
             try file(number, under: terms, in: group)
         }
 
-        private func file(_ rowID: Int64, under terms: some Sequence<Int64>, in group: Int64) throws {
+        func file(_ rowID: Int64, under terms: some Sequence<Int64>, in group: Int64) throws {
             try changeFilings(
                 of: rowID, under: terms, in: group, "INSERT OR IGNORE INTO filing (grp, term, item) VALUES (?, ?, ?)")
         }
 
         static let unfile = "DELETE FROM filing WHERE grp = ? AND term = ? AND item = ?"
 
-        private func unfile(_ rowID: Int64, from terms: some Sequence<Int64>, in group: Int64) throws {
+        func unfile(_ rowID: Int64, from terms: some Sequence<Int64>, in group: Int64) throws {
             try changeFilings(of: rowID, under: terms, in: group, Self.unfile)
         }
 

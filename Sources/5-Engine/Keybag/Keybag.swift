@@ -97,6 +97,28 @@ package struct Keybag: Sendable, Equatable {
         return next
     }
 
+    /// Returns a keybag with other class keys that takes the place of this one.
+    ///
+    /// - Parameters:
+    ///   - keys: The class keys, of a keybag without a passcode in any enclave. The result has its identifier.
+    ///   - key: The passcode, stretched with `protection`; nil without one.
+    ///   - sequence: The number of the last change of its item store.
+    package func replaced(
+        by keys: ClassKeys, under key: LockedBytes?, _ protection: PasscodeProtection?, storeSequence sequence: UInt64,
+        in enclave: any Enclave
+    ) throws(KeybagError) -> Keybag {
+        var next = Keybag(
+            identifier: keys.keybag.identifier, replaces: nil, enclaveKind: enclaveKind,
+            salt: SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }, passcode: protection,
+            wrappedKeys: ClassTable(), storeSequence: sequence)
+        next.freshness = try Freshness.make(freshness?.counter.next, in: enclave)
+        for (name, _) in keys.keybag.wrappedKeys.entries {
+            if protection == nil, name == .whenPasscodeSetThisDeviceOnly { continue }
+            try next.wrap(keys.keybag.unwrapKey(for: name, in: keys.enclave), for: name, in: enclave, with: key)
+        }
+        return next
+    }
+
     /// Returns this keybag for an item store that has come to a change with this number, which never goes down.
     package func knowing(storeSequence sequence: UInt64) -> Keybag {
         Keybag(

@@ -6,7 +6,8 @@ import KeychainModel
 /// values.
 package struct SealedValue: Sendable, Hashable {
     /// The seal: a ``SealHeader`` if the value needs more than the class key; then the wrapped key of the item (40
-    /// bytes, RFC 3394), the nonce (12) and the tag (16).
+    /// bytes, RFC 3394), the nonce (12) and the tag (16). After a renewal of the class keys it may be the stored form
+    /// of a ``FormerSeal``.
     ///
     /// Empty for an item without a value.
     package var seal: Data
@@ -28,6 +29,7 @@ package struct SealedValue: Sendable, Hashable {
     package static func header(of seal: Data) throws(SealingError) -> SealHeader? {
         if seal.isEmpty || seal.count == sealSize { return nil }
         guard seal.count > sealSize else { throw .malformed("length of a value's seal") }
+        if FormerSeal.isForm(of: seal) { return try SealHeader(decoding: Array(FormerSeal.header(in: seal))) }
         return try SealHeader(decoding: Array(seal.dropLast(sealSize)))
     }
 }

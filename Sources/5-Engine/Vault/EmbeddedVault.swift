@@ -22,6 +22,7 @@ package final class EmbeddedVault: VaultEngine {
     private let enclaveKeys: VaultEnclaveKeys
     private let fileKeys: VaultFileKeys
     private let recovery: VaultRecovery
+    private let renewal: VaultRenewal
     private let backup: VaultBackup
     private let audit: VaultAudit
 
@@ -42,6 +43,7 @@ package final class EmbeddedVault: VaultEngine {
         enclaveKeys = VaultEnclaveKeys(vault: vault, gate: gate)
         fileKeys = VaultFileKeys(vault: vault, gate: gate, agreementKey: fileAgreementKey)
         recovery = VaultRecovery(vault: vault, gate: gate)
+        renewal = VaultRenewal(vault: vault, gate: gate, passcodes: passcodes, lock: lock)
         backup = VaultBackup(vault, gate, now: surroundings.now)
         audit = VaultAudit(vault: vault, gate: gate)
         audit.begin(surroundings)
@@ -248,6 +250,12 @@ package final class EmbeddedVault: VaultEngine {
 
     package func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError) {
         try passcode.perform(operation, as: client)
+    }
+
+    package func perform(
+        _ operation: RenewKeys, for client: Client, send: (RenewalProgress) throws(VaultError) -> Void
+    ) throws(VaultError) -> RenewalSummary {
+        try renewal.perform(operation, as: client, send: send)
     }
 
     package func perform(_ operation: UnlockVault, for client: Client) throws(VaultError) {

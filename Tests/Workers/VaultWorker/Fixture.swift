@@ -17,7 +17,8 @@ extension VaultWorker {
     }
 
     /// Makes the example of items that more than a class key opens.
-    static func writeGuardedFixture(_ path: String) throws {
+    @discardableResult
+    static func writeGuardedFixture(_ path: String) throws -> EmbeddedVault {
         let person = PersonUnderTest()
         person.enrolment = FixtureItems.enrolment
         let vault = try EmbeddedVault.open(
@@ -25,6 +26,14 @@ extension VaultWorker {
             surroundings: VaultSurroundings(
                 authenticator: person, passwordCost: Argon2id.Cost(memoryKiB: 64, passes: 2)))
         for item in try FixtureItems.guarded() { _ = try vault.add(item, as: FixtureItems.client) }
+        return vault
+    }
+
+    /// Makes the same example in a vault whose class keys were renewed twice.
+    static func writeRenewedFixture(_ path: String) throws {
+        let vault = try writeGuardedFixture(path)
+        for _ in 0..<2 { try vault.renewKeys() }
+        vault.close()
     }
 
     /// Writes a backup of the vault in the folder at `path`.

@@ -60,11 +60,13 @@ struct SetPasscodeCommand: DocumentedCommand {
 struct ChangePasscodeCommand: DocumentedCommand {
     static let summary = "Replace the passcode with another one."
     static let details = """
-        Takes the same time however many items there are. Copies of the vault's files that were made before still open \
-        with the old passcode.
+        Takes the same time however many items there are. Who knows the old passcode, and has a copy of the vault's \
+        files from before, still has the class keys, on which the items hang. If the old passcode may be known, say \
+        --new-keys: it gives the vault new class keys, and seals every item anew under them.
         """
     static let examples = [
         Example("Type the old one, and the new one twice", "keychain passcode change"),
+        Example("Somebody may know the old one", "keychain passcode change --new-keys"),
         Example(
             "In a script", "keychain passcode change --passcode-fd 3 --new-passcode-fd 4 3< old 4< new"),
     ]
@@ -72,6 +74,9 @@ struct ChangePasscodeCommand: DocumentedCommand {
 
     @OptionGroup var passcode: PasscodeInput
     @OptionGroup var new: NewPasscodeInput
+
+    @Flag(name: .customLong("new-keys"), help: "Renew the class keys, too, as `keychain rekey` does.")
+    var newKeys = false
 
     @Flag(help: .json)
     var json = false
@@ -81,9 +86,18 @@ struct ChangePasscodeCommand: DocumentedCommand {
         try session.requirePasscode()
         let old = try passcode.ask()
         let next = try new.ask()
-        try session.perform(ChangePasscode(from: old, to: next, options: new.options))
+        if newKeys {
+            _ = try session.renewKeys(old, next: (next, new.options))
+        } else {
+            try session.perform(ChangePasscode(from: old, to: next, options: new.options))
+        }
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
         new.showWorth(of: next)
+        if !newKeys {
+            CommandNote.show(
+                "the class keys are as before: if somebody else may know the old passcode, renew them with "
+                    + "`keychain rekey`")
+        }
     }
 }
 

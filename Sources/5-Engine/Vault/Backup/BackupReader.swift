@@ -54,13 +54,16 @@ enum BackupEntry {
     /// A row, and the item in it without its value.
     case row(ItemRow, StoredItem)
     case former(FormerRow)
+    /// The class keys before they were renewed, on which rows, and files elsewhere, may hang.
+    case formerKeys(FormerKeys)
 }
 
 /// The rows of a backup, one after the other.
 struct BackupRows {
     private var plaintext: BackupPlaintext
     private let format: UInt16
-    private let keybag: OpenedKeybag
+    /// Has the keys of the rows.
+    let keybag: OpenedKeybag
     private let classes: Set<ProtectionClass>
     private var count: UInt64 = 0
     /// What was found so far.
@@ -78,7 +81,8 @@ struct BackupRows {
     ///
     /// - Throws: ``KeybagError/locked(_:)`` if its class key is locked.
     mutating func next() throws -> BackupEntry? {
-        while let kind = try plaintext.read(1).first, (1...(format == 1 ? 1 : 3)).contains(kind) {
+        while let kind = try plaintext.read(1).first, (1...(format == 1 ? 1 : 4)).contains(kind) {
+            if kind == 4 { return .formerKeys(try readFormerKeys()) }
             let row = try BackupRow(&plaintext, format: format).row
             count += 1
             guard classes.contains(row.binding.protection) else {
@@ -99,5 +103,21 @@ struct BackupRows {
         }
         try plaintext.finish()
         return nil
+    }
+
+    private mutating func readFormerKeys() throws -> FormerKeys {
+        let size = Int(UInt32(bigEndianBytes: try plaintext.read(4)))
+        guard size <= FormerKeys.largestEncoding else {
+            throw VaultError.corruptBackup(reason: "its record of former keys is too long")
+        }
+        let alwaysKey = try keybag.keys.classKey(for: .always)
+        do {
+            let encoded = Data(try plaintext.read(size))
+            let former = try FormerKeys(decoding: encoded, of: keybag.identifier, under: alwaysKey)
+            keybag.adopt(former)
+            return former
+        } catch is KeybagError {
+            throw VaultError.corruptBackup(reason: "its record of former keys is damaged")
+        }
     }
 }

@@ -38,6 +38,7 @@ enum BackupRestore {
                             ? keybag.filing(ofTombstone: row) : Array(try keybag.expectedFiling(of: row, item))
                         try writer.insert(row, filedUnder: filing)
                     case .former(let former): try writer.insert(former)
+                    case .formerKeys(let former): try vault.folder?.writeFormerKeys(former, of: keybag.keys)
                     case nil:
                         isComplete = true
                         return

@@ -76,6 +76,11 @@ final class VaultBackup: Sendable {
         var writer = BackupWriter(head, classKey: try keybag.keys.classKey(for: .always))
         let classes = Set(head.classes)
         var (summary, visited, count) = (BackupSummary(), 0, UInt64(0))
+        let former = try keybag.formerKeys()
+        if !former.keybags.isEmpty {
+            let encoded = former.encoded(under: try keybag.keys.classKey(for: .always))
+            try writer.write(Data([4] + UInt32(encoded.count).bigEndianBytes) + encoded, send)
+        }
         try reader.forEachRow { row in
             visited += 1
             if visited.isMultiple(of: Self.slice) { try CurrentCall.served?.giveWay() }
@@ -127,7 +132,7 @@ final class VaultBackup: Sendable {
         guard backup.head.seal == .thisVault else {
             throw VaultError.invalidRequest(reason: "this backup is restored into a new vault, and not into this one")
         }
-        guard backup.head.keybag == keybag.identifier else {
+        guard let keybag = try keybag.before(backup.head.keybag) else {
             throw VaultError.invalidRequest(
                 reason: "another vault made this backup, or this vault was erased since: nothing opens it here")
         }
@@ -149,7 +154,12 @@ final class VaultBackup: Sendable {
                 var leftOut = 0
                 while let entry = try rows.next() {
                     // What was deleted stays deleted, and the vault has a history of its own.
-                    guard case .row(let row, let item) = entry, !item.isTombstone else { continue }
+                    guard case .row(var row, let item) = entry, !item.isTombstone else { continue }
+                    if rows.keybag.identifier != keybag.identifier {
+                        // The keys were renewed since.
+                        guard let renewed = try keybag.renew(row, from: rows.keybag) else { continue }
+                        row = renewed.row
+                    }
                     guard try makeRoom(for: row, item, writer, keybag) else {
                         leftOut += 1
                         continue

@@ -1,6 +1,7 @@
 import Access
 import CLibrary
 import Crypto
+import Enclave
 import FoundationEssentials
 import Items
 import Keybag
@@ -23,12 +24,67 @@ final class OpenedKeybag: Sendable {
     private let seal = UnfairMutex<AuditKey?>(nil)
     /// By the bytes of the name: names that Swift takes for equal have digests of their own.
     private let groups = UnfairMutex<[[UInt8]: Int64]>([:])
+    /// The class keys before they were renewed, once that was asked for.
+    private let former = UnfairMutex<FormerKeys?>(nil)
+    private let loadFormer: @Sendable (ClassKeys) throws -> FormerKeys?
 
-    init(_ keys: ClassKeys, file: FileVersion? = nil) {
+    /// - Parameters:
+    ///   - file: Which file the keybag was read from; nil for a vault in memory.
+    ///   - loadFormer: Reads the class keys that the vault had before they were renewed; returns nil if there are none.
+    init(
+        _ keys: ClassKeys, file: FileVersion? = nil,
+        former loadFormer: @escaping @Sendable (ClassKeys) throws -> FormerKeys? = { _ in nil }
+    ) {
         self.file = file
+        self.loadFormer = loadFormer
         identifier = keys.keybag.identifier
         self.keys = keys
         index = IndexKey(keys.indexKey)
+    }
+
+    /// The class keys that the vault had before they were renewed.
+    ///
+    /// - Throws: ``VaultError/corruptVault(reason:)`` if their file was changed.
+    func formerKeys() throws -> FormerKeys {
+        try former.withLock { known in
+            if let known { return known }
+            let loaded = try loadFormer(keys) ?? FormerKeys(of: identifier)
+            known = loaded
+            return loaded
+        }
+    }
+
+    /// Takes over the class keys before these from a backup.
+    func adopt(_ keys: FormerKeys) { former.withLock { $0 = keys } }
+
+    /// The keys of the vault when it had the keybag with this identifier; nil if it never had.
+    func before(_ identifier: UUID) throws -> OpenedKeybag? {
+        if identifier == self.identifier { return self }
+        let former = try formerKeys()
+        let enclave = try SoftwareEnclave()
+        guard let keybag = try former.restored(identifier, under: keys, in: enclave) else { return nil }
+        let keys = try ClassKeys(keybag, in: enclave)
+        let before = OpenedKeybag(keys)
+        before.adopt(try former.rewrapped(from: self.keys, under: keys))
+        return before
+    }
+
+    /// Returns the first result of `open` with the present class key of `protection` or a former one, the latest first.
+    ///
+    /// - Parameter open: Returns nil for another key than the one that is needed.
+    /// - Returns: Nil if no key was the right one.
+    /// - Throws: ``KeybagError/locked(_:)``, and what `open` throws.
+    func opened<Result>(
+        by protection: ProtectionClass, _ open: (SymmetricKey) throws -> Result?
+    ) throws -> Result? {
+        if let result = try open(keys.classKey(for: protection)) { return result }
+        let former = try formerKeys()
+        for keybag in former.keybags {
+            if let key = try former.key(of: protection, in: keybag, under: keys), let result = try open(key) {
+                return result
+            }
+        }
+        return nil
     }
 
     /// What authenticates the audit log; nil when the 'always' class has no key.

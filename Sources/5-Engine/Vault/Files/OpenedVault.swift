@@ -136,7 +136,8 @@ final class OpenedVault: Sendable {
                 try replace(with: keybag, store)
             } else {
                 let store = try folder.openStore(of: &keybag)
-                try replace(with: keybag, store)
+                let isRenewal = try folder.readFormerKeys(keybag.keys)?.keybags.contains(previous.identifier) ?? false
+                try replace(with: keybag, store, isRenewal: isRenewal)
             }
         }
     }
@@ -155,10 +156,7 @@ final class OpenedVault: Sendable {
         }
         try checkStoreIsInPlace()
         let rewrapped = try folder.folder.withLock {
-            let current = try folder.openKeybag()
-            guard current.identifier == keybag.identifier, current.keys.keybag.passcode == present?.protection else {
-                throw VaultError.busy
-            }
+            let current = try checkedKeybag(present, in: folder)
             let next = try current.keys.keybag.rewrapped(
                 from: present?.key, to: nextKey, protection, in: current.keys.enclave)
             return try folder.replaceKeybag(
@@ -166,6 +164,64 @@ final class OpenedVault: Sendable {
         }
         try rewrapped.keys.adopt(rewrapped.keys.keybag, with: nextKey)
         try replace(with: rewrapped, store)
+    }
+
+    /// Begins to renew the class keys.
+    ///
+    /// - Parameter passcode: The present one; nil if none is set.
+    /// - Throws: ``VaultError/busy`` if another program has changed the passcode, or renews the keys.
+    func beginRenewal(from passcode: CheckedPasscode?, for authorization: Authorization) throws -> KeyRenewal {
+        guard let folder else { throw VaultError.busy }
+        try checkStoreIsInPlace()
+        return try folder.folder.withLock {
+            let present = try checkedKeybag(passcode, in: folder)
+            if let passcode { try present.keys.unlock(with: passcode.key) }
+            return try KeyRenewal(of: present, in: folder, for: authorization)
+        }
+    }
+
+    /// Puts renewed class keys in force: copies what was changed last, while nobody else writes, replaces the keybag,
+    /// and removes what hangs on the former keys.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present one; nil if none is set.
+    ///   - nextKey: The next passcode, stretched with `protection`.
+    func complete(
+        _ renewal: KeyRenewal, from passcode: CheckedPasscode?, to nextKey: LockedBytes?,
+        _ protection: PasscodeProtection?, for authorization: Authorization
+    ) throws {
+        guard let folder else { throw VaultError.busy }
+        try folder.folder.withLock {
+            try checkStoreIsInPlace()
+            let present = try checkedKeybag(passcode, in: folder)
+            let enclave = present.keys.enclave
+            let former = try renewal.former.formerKeys().renewed(from: renewal.former.keys, to: renewal.next.keys)
+            try folder.writeFormerKeys(former, of: renewal.next.keys)
+            let sequence = try store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
+            let next = try present.keys.keybag.replaced(
+                by: renewal.next.keys, under: nextKey, protection, storeSequence: sequence, in: enclave)
+            // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
+            // is locked.
+            try folder.folder.remove(VaultFolder.fileAgreementKeyName)
+            let renewed = try folder.replaceKeybag(with: next, in: enclave)
+            if let nextKey { try renewed.keys.unlock(with: nextKey) }
+            try replace(with: renewed, renewal.store, isRenewal: true)
+            // If this fails, the next program that opens the vault does it.
+            try? folder.completeRenewal(from: present.identifier)
+        }
+        // Marks of deletions are gone, and numbers go on after a gap.
+        changeNotifier.changed(.thisProcess) { _ in true }
+    }
+
+    /// The keybag on disk, for a holder of the folder's lock.
+    ///
+    /// - Throws: ``VaultError/busy`` if it has other class keys or another passcode than this vault.
+    private func checkedKeybag(_ passcode: CheckedPasscode?, in folder: VaultFolder) throws -> OpenedKeybag {
+        let current = try folder.openKeybag()
+        guard current.identifier == keybag.identifier, current.keys.keybag.passcode == passcode?.protection else {
+            throw VaultError.busy
+        }
+        return current
     }
 
     /// Has the keybag know how far the item store has come, so that an older copy of the store is refused from now on.
@@ -219,13 +275,14 @@ final class OpenedVault: Sendable {
         changeNotifier.changed(.thisProcess) { _ in true }
     }
 
-    private func replace(with keybag: OpenedKeybag, _ store: ItemStore) throws {
+    /// - Parameter isRenewal: Whether the other class keys have all the items of the present ones.
+    private func replace(with keybag: OpenedKeybag, _ store: ItemStore, isRenewal: Bool = false) throws {
         let next = try Opened(store, keybag, in: folder)
         let former = opened.withLock { opened in
             defer { opened = next }
             return opened.keybag
         }
-        let isErased = former.identifier != keybag.identifier
+        let isErased = former.identifier != keybag.identifier && !isRenewal
         if isErased { lockNotifier.tellOfErasing() }
         // A person who was shown to be there before a change of the passcode or an erase does not count afterwards.
         if isErased || former.keys.keybag.passcode != keybag.keys.keybag.passcode { contexts.forgetGrants() }

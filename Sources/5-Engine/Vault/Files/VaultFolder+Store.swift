@@ -14,8 +14,11 @@ extension VaultFolder {
 
     /// The name of the store whose rows belong to a keybag. A keybag that takes the place of another, with other keys,
     /// has a store of its own.
-    static func storeName(of keybag: UUID) -> String {
-        "items-\(keybag.uuidString.lowercased().filter { $0 != "-" }.prefix(16)).db"
+    static func storeName(of keybag: UUID) -> String { "items-\(shortName(of: keybag)).db" }
+
+    /// The part of the name of a file that tells whose it is: the first 8 bytes of the keybag's identifier.
+    static func shortName(of keybag: UUID) -> Substring {
+        keybag.uuidString.lowercased().filter { $0 != "-" }.prefix(16)
     }
 
     /// Opens the item store of `keybag`, and makes sure that it is no older than the keybag knows.
@@ -28,6 +31,7 @@ extension VaultFolder {
             removeConvertedPlainStore()
         }
         keybag = try completeErase(keybag)
+        try settleRenewal(keybag)
         let keys = keybag.keys
         let name = Self.storeName(of: keybag.identifier)
         guard folder.contains(name) else { throw missing(name) }

@@ -90,8 +90,9 @@ struct VaultFolder: Sendable {
         let keybag = try Keybag.generate(
             in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next
         ).knowing(storeSequence: max(sequence, present.keybag.storeSequence ?? 0))
-        // It holds the keys that are to be destroyed.
+        // They hold the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
+        try folder.remove(Self.formerKeysName(of: present.keybag.identifier))
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         // Whatever would still be wrapped for the key that is gone could never be opened.
@@ -117,7 +118,8 @@ struct VaultFolder: Sendable {
 
     /// For callers that hold the folder's lock, so that the file is the one that `keybag` is in.
     private func opened(_ keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
-        OpenedKeybag(try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName))
+        OpenedKeybag(
+            try ClassKeys(keybag, in: enclave), file: try folder.version(of: Self.keybagName), former: readFormerKeys)
     }
 
     private func openExisting(expecting kind: EnclaveKind?) throws -> OpenedVault {

@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import FoundationEssentials
 import Items
 import Keybag
@@ -13,7 +14,7 @@ extension OpenedKeybag {
     ///
     /// - Throws: ``VaultError/corruptItem(row:reason:)`` if the item has a constraint that its seal knows
     ///   nothing of.
-    func header(of row: ItemRow, _ accessControl: AccessControl) throws -> SealHeader? {
+    private func header(of row: ItemRow, _ accessControl: AccessControl) throws -> SealHeader? {
         let header: SealHeader?
         do {
             header = try SealedValue.header(of: row.value.seal)
@@ -26,6 +27,31 @@ extension OpenedKeybag {
         return header
     }
 
+    /// A row as it was sealed, and the class key under which it was.
+    private struct Sealed {
+        var row: ItemRow
+        var classKey: SymmetricKey
+    }
+
+    /// A value that needs more than the class key stays sealed as it is when the class keys are renewed.
+    private func sealed(_ row: ItemRow) throws -> Sealed {
+        let classKey = try keys.classKey(for: row.binding.protection)
+        guard
+            let former = try opening(
+                row,
+                { () throws(SealingError) in
+                    try FormerSeal(row.value.seal, under: classKey)
+                })
+        else { return Sealed(row: row, classKey: classKey) }
+        guard let formerKey = try formerKeys().key(of: row.binding.protection, in: former.keybag, under: keys) else {
+            throw VaultError.corruptItem(row: row.binding.rowID, reason: "the class key of its value is gone")
+        }
+        var sealed = row
+        sealed.value.seal = former.seal
+        sealed.binding.group = former.group
+        return Sealed(row: sealed, classKey: formerKey)
+    }
+
     /// The value in `row`, or nil when it has none; nil also where the class key alone does not open it and the
     /// operation only looks.
     ///
@@ -33,15 +59,16 @@ extension OpenedKeybag {
     /// - Throws: ``VaultError/authenticationFailed`` for another application password than the item's.
     func openValue(of row: ItemRow, accessControl: AccessControl, _ presence: PresenceCheck) throws -> Data? {
         guard !row.value.seal.isEmpty, row.value.ciphertext != nil else { return nil }
-        let classKey = try keys.classKey(for: row.binding.protection)
         let header = try header(of: row, accessControl)
+        let sealed = try sealed(row)
         if header != nil, presence.isWaived { return nil }
-        let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) } ?? classKey
+        let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: sealed.classKey) }
         return try opening(row) { () throws(SealingError) in
             // Passed on at once: a copy with a name would keep the bytes from being wiped.
             let value = Data.wipedWhenFreed(
                 try ItemSealer.open(
-                    row.value, accessControl: accessControl, binding: row.binding, wrappingKey: wrappingKey))
+                    sealed.row.value, accessControl: accessControl, binding: sealed.row.binding,
+                    wrappingKey: wrappingKey ?? sealed.classKey))
             return header?.hasValue == false ? nil : value
         }
     }
@@ -60,10 +87,10 @@ extension OpenedKeybag {
     /// Makes sure that what an item is opened with is right, without opening it: its attributes are guarded too.
     func checkFactors(of row: ItemRow, accessControl: AccessControl, _ presence: PresenceCheck) throws {
         guard let header = try header(of: row, accessControl), !presence.isWaived else { return }
-        let classKey = try keys.classKey(for: row.binding.protection)
-        let wrappingKey = try presence.wrappingKey(for: header, classKey: classKey)
+        let sealed = try sealed(row)
+        let wrappingKey = try presence.wrappingKey(for: header, classKey: sealed.classKey)
         try opening(row) { () throws(SealingError) in
-            try ItemSealer.check(row.value.seal, wrappingKey: wrappingKey)
+            try ItemSealer.check(sealed.row.value.seal, wrappingKey: wrappingKey)
         }
     }
 
@@ -87,15 +114,67 @@ extension OpenedKeybag {
         guard item.accessControl.isSealedFurther else { return nil }
         return try presence.factors(
             for: item.accessControl, hasValue: item.value != nil,
-            insteadOf: try old.flatMap { try header(of: $0, item.accessControl) },
+            insteadOf: try old.flatMap { try header(of: $0, item.accessControl, underPresentKey: presence) },
             classKey: keys.classKey(for: item.accessControl.protection))
+    }
+
+    /// The head of the seal in `row` for a new seal. The check of an enrolment is made with the class key, so that one
+    /// under a former key is left out, to be made anew, if the enrolment is still the same. One of another enrolment
+    /// stays, and matches none.
+    private func header(
+        of row: ItemRow, _ accessControl: AccessControl, underPresentKey presence: PresenceCheck
+    ) throws -> SealHeader? {
+        var header = try header(of: row, accessControl)
+        if let enrolment = header?.enrolment {
+            let sealed = try sealed(row)
+            if sealed.row.value.seal != row.value.seal,
+                try presence.matchesEnrolment(enrolment, classKey: sealed.classKey)
+            {
+                header?.enrolment = nil
+            }
+        }
+        return header
     }
 
     /// Whether the operation may use the item in `row`; see ``PresenceCheck/permits(_:_:classKey:)``.
     func permits(_ item: StoredItem, in row: ItemRow, _ presence: PresenceCheck) throws -> Bool {
         guard item.accessControl.isConstrained else { return true }
         return try presence.permits(item.accessControl, try header(of: row, item.accessControl)) {
-            try keys.classKey(for: item.accessControl.protection)
+            try sealed(row).classKey
         }
+    }
+
+    // MARK: Renewing the keys
+
+    /// Seals a row of the same vault under former keys for these keys.
+    ///
+    /// - Parameter former: Has the keys of the row.
+    /// - Returns: The row with the terms to file it under; nil for what nobody can open any more: items of a class
+    ///   without a key, and tombstones of items that were deleted while they were locked.
+    /// - Throws: ``VaultError/corruptItem(row:reason:)``.
+    func renew(_ row: ItemRow, from former: OpenedKeybag) throws -> (row: ItemRow, filing: [Int64])? {
+        let protection = row.binding.protection
+        guard former.keys.hasKey(for: protection), keys.hasKey(for: protection) else { return nil }
+        let item = try former.openMetadata(of: row)
+        guard !item.isTombstone || !item.accessGroup.isEmpty else { return nil }
+        var renewed = row
+        // The value is bound to it.
+        renewed.binding.group = groupDigest(item.accessGroup)
+        let (formerKey, classKey) = (try former.keys.classKey(for: protection), try keys.classKey(for: protection))
+        let isSealedFurther = try header(of: row, item.accessControl) != nil
+        let value = try former.openValue(of: row, accessControl: item.accessControl, .waived)
+        try opening(row) { () throws(SealingError) in
+            if isSealedFurther {
+                let seal =
+                    try FormerSeal(row.value.seal, under: formerKey)
+                    ?? FormerSeal(keybag: former.identifier, group: row.binding.group, seal: row.value.seal)
+                renewed.value.seal = try seal.stored(under: classKey)
+            } else if let value {
+                renewed.value = try ItemSealer.seal(
+                    value: value, accessControl: item.accessControl, binding: renewed.binding, wrappingKey: classKey)
+            }
+        }
+        let (sealed, filing) = try resealMetadata(of: renewed, as: item, version: row.binding.itemVersion)
+        return (sealed, item.isTombstone ? self.filing(ofTombstone: sealed) : filing)
     }
 }

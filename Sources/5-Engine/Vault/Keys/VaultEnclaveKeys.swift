@@ -42,15 +42,28 @@ struct VaultEnclaveKeys: Sendable {
             AccessRequest(.useKey, itemClass: .key), as: client, recordedAs: .used)
         return try gate.perform(authorization, asking: operation.options) { presence in
             try vault.withKeybag { keybag in
-                let classKey = try keybag.keys.classKey(for: key.accessControl.protection)
+                let protection = key.accessControl.protection
+                // Before anybody is asked: a locked vault says so.
+                let present = try keybag.keys.classKey(for: protection)
                 let header = try Self.header(of: key)
-                guard try presence.permits(key.accessControl, header, classKey: { classKey }) else {
+                // The key was made under the present class key or a former one; the record does not say which.
+                let isPermitted = try presence.permits(key.accessControl, header) {
+                    let enrolled = try header?.enrolment.flatMap { enrolment in
+                        try keybag.opened(by: protection) { classKey in
+                            try presence.matchesEnrolment(enrolment, classKey: classKey) ? classKey : nil
+                        }
+                    }
+                    return enrolled ?? present
+                }
+                guard isPermitted else {
                     throw VaultError.interactionNotAllowed(reason: "the key needs a person, and none may be asked")
                 }
-                let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) }
-                let keyKey = wrappingKey ?? classKey
-                let tag = EnclaveKeyDerivation.tag(of: key, under: keyKey)
-                guard isEqualInConstantTime(tag, key.tag) else {
+                let keyKey = try keybag.opened(by: protection) { classKey in
+                    let keyKey = try header.map { try presence.wrappingKey(for: $0, classKey: classKey) } ?? classKey
+                    let tag = EnclaveKeyDerivation.tag(of: key, under: keyKey)
+                    return isEqualInConstantTime(tag, key.tag) ? keyKey : nil
+                }
+                guard let keyKey else {
                     // A wrong password and a changed record look the same, as they should.
                     if header?.password != nil { throw VaultError.authenticationFailed }
                     throw VaultError.corruptVault(

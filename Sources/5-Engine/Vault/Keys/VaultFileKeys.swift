@@ -69,10 +69,11 @@ struct VaultFileKeys: Sendable {
     ) throws(VaultError) -> SymmetricKey {
         let key: SymmetricKey?
         do {
-            if fileClass == .completeUnlessOpen {
-                key = try FileClassKeys.unwrap(wrapped, for: file, with: keybag.keys.fileAgreementKey())
-            } else {
-                key = try FileClassKeys.unwrap(wrapped, for: file, under: keybag.keys.fileClassKey(of: fileClass))
+            key = try keybag.opened(by: FileClassKeys.protection(of: fileClass)) { classKey in
+                fileClass == .completeUnlessOpen
+                    ? try FileClassKeys.unwrap(wrapped, for: file, with: FileClassKeys.agreementKey(from: classKey))
+                    : FileClassKeys.unwrap(
+                        wrapped, for: file, under: FileClassKeys.key(of: fileClass, from: classKey))
             }
         } catch {
             throw Self.failure(error, fileClass)

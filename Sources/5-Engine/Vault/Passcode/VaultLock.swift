@@ -33,9 +33,14 @@ final class VaultLock: Sendable {
 
     func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
         _ = try gate.authorize(AccessRequest(.unlock), as: client, recordedAs: .unlocked)
+        try unlock(with: operation.passcode, as: client)
+    }
+
+    /// Unlocks the vault for a client that may do so.
+    func unlock(with passcode: SecretBytes, as client: Client) throws(VaultError) {
         let checked: CheckedPasscode
         do throws(VaultError) {
-            checked = try passcodes.checked(operation.passcode)
+            checked = try passcodes.checked(passcode)
             // Another thread may have changed the passcode since.
             guard checked.unlocked.belong(to: vault.keys) else { throw VaultError.busy }
             checked.unlocked.unlock()
@@ -49,7 +54,7 @@ final class VaultLock: Sendable {
         authenticator?.passcodeWasGiven()
         gate.access.record(.unlocked, by: client)
         finish(checked.protection, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) {
-            markAsAnchored(checked, operation.passcode)
+            markAsAnchored(checked, passcode)
         }
         // An unlock must not fail for these, such as for a full disk.
         try? vault.renewOldDigests()

@@ -17,7 +17,7 @@ struct VaultPasscode: Sendable {
 
     func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
         try gated(as: client, recordedAs: .passcodeSet) {
-            try checkNew(operation.passcode)
+            try Self.checkNew(operation.passcode)
             // Another program may have set one: its items must stay, and its count of wrong passcodes too.
             try vault.takeOverChangedKeybag()
             guard vault.keys.keybag.passcode == nil else { throw VaultError.passcodeIsSet }
@@ -37,7 +37,7 @@ struct VaultPasscode: Sendable {
         var present: PasscodeProtection?
         var isAgreementKeyReplaced = false
         try gated(as: client, recordedAs: .passcodeChanged) {
-            try checkNew(operation.next)
+            try Self.checkNew(operation.next)
             let checked = try passcodes.checked(operation.passcode)
             let (protection, nextKey) = try PasscodeProtection(
                 operation.options, isAnchored: checked.protection.isAnchored
@@ -92,7 +92,8 @@ struct VaultPasscode: Sendable {
         }
     }
 
-    private func checkNew(_ passcode: SecretBytes) throws(VaultError) {
+    /// Refuses what cannot be a passcode.
+    static func checkNew(_ passcode: SecretBytes) throws(VaultError) {
         guard !passcode.isEmpty else { throw .invalidRequest(reason: "a passcode has at least one character") }
         guard passcode.count <= Self.longest else {
             throw .invalidRequest(reason: "a passcode has at most \(Self.longest) bytes")
@@ -105,7 +106,7 @@ struct VaultPasscode: Sendable {
 
 extension PasscodeProtection {
     /// Makes a protection with a fresh salt and the chosen cost.
-    fileprivate init(_ options: PasscodeOptions, isAnchored: Bool) throws {
+    init(_ options: PasscodeOptions, isAnchored: Bool) throws {
         let cost: Argon2id.Cost
         switch options.cost {
         case .interactive: cost = try PasscodeCost.calibrated()

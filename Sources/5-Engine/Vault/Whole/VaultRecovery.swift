@@ -91,7 +91,14 @@ extension VaultFolder {
                 reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
         }
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
-        return try RecoveryRecord(decoding: encoded, with: key)
+        let record = try RecoveryRecord(decoding: encoded, with: key)
+        // Its keys would take the place of those on which the items hang.
+        guard hasPlainStore(record) || folder.contains(Self.storeName(of: record.keybag)) else {
+            throw VaultError.unusableVault(
+                reason: "the recovery key in \(folder.path) is for other class keys than those of the items there; "
+                    + "the keys were renewed or the vault was erased since it was made")
+        }
+        return record
     }
 
     /// For callers that hold the folder's lock.

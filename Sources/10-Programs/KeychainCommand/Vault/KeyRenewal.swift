@@ -1,0 +1,24 @@
+import Bytes
+import KeychainModel
+import VaultInterface
+
+extension VaultSession {
+    /// Gives the vault new class keys, and shows how far that is.
+    ///
+    /// - Parameters:
+    ///   - passcode: The present one; nil if none is set.
+    ///   - next: What takes its place, with its options; nil to keep it.
+    func renewKeys(
+        _ passcode: SecretBytes?, next: (passcode: SecretBytes, options: PasscodeOptions)? = nil
+    ) throws -> RenewalSummary {
+        let operation = RenewKeys(
+            passcode: passcode, next: next?.passcode, options: next?.options ?? PasscodeOptions())
+        let summary = try vault.perform(operation, as: client) { part throws(VaultError) in
+            ItemProgress.show("sealing under new keys", part.done, of: part.all)
+        }
+        if summary.hadRecoveryKey {
+            CommandNote.show("the recovery key opens nothing any more: make another with `keychain recovery create`")
+        }
+        return summary
+    }
+}

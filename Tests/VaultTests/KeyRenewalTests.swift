@@ -1,0 +1,356 @@
+import Access
+import Bytes
+import Enclave
+import Foundation
+import Items
+import Keybag
+import KeychainModel
+import Sealing
+import SecureMemory
+import Synchronization
+import TestSupport
+import Testing
+import Vault
+import VaultInterface
+
+/// New class keys for a vault that is in use.
+@Suite struct KeyRenewalTests {
+    private typealias Guarded = AccessControlledItemTests
+
+    private let folder: TemporaryFolder
+    private var path: String { folder.path(of: "vault") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ person: PersonUnderTest? = nil) throws -> EmbeddedVault {
+        try EmbeddedVault.open(
+            at: path,
+            surroundings: VaultSurroundings(
+                authenticator: person, passwordCost: Argon2id.Cost(memoryKiB: 8, passes: 1)))
+    }
+
+    /// Stores items of all classes, with former versions and deletions.
+    private func fill(_ vault: EmbeddedVault) throws {
+        for protection in ProtectionClass.allCases
+        where try vault.status(as: .owner).isPasscodeSet || protection != .whenPasscodeSetThisDeviceOnly {
+            for number in 0..<3 {
+                var item = NewItem.password("s", "\(protection.rawValue) \(number)", "first")
+                item.accessControl = AccessControl(protection: protection)
+                item.kept = .atMost(3)
+                item.customAttributes = ["stage": "test"]
+                item.isSynchronizable = number == 2 && !protection.isThisDeviceOnly
+                _ = try vault.add(item, as: .app)
+                item.value = Data("second".utf8)
+                _ = try vault.put(item, as: .app)
+            }
+        }
+        for protection in ["ak", "dku"] { _ = try vault.delete(.password("s", "\(protection) 1"), as: .app) }
+        var deleted = ItemQuery.password("s", "ck 2")
+        deleted.synchronizable = .any
+        _ = try vault.delete(deleted, as: .app)
+    }
+
+    /// What a person sees of the items and their history.
+    private func everything(_ vault: EmbeddedVault) throws -> (items: [UUID: StoredItem], versions: [ItemVersion]) {
+        var query = ItemQuery(itemClass: .genericPassword, synchronizable: .any, limit: nil)
+        query.attributes = [:]
+        return (try vault.allItems(), try vault.versions(query, as: .owner))
+    }
+
+    @Test(arguments: [nil, "right"]) func everythingStays(_ passcode: String?) throws {
+        let vault = try open()
+        if let passcode { try vault.setPasscode(.test(passcode), options: .cheapest, as: .owner) }
+        try fill(vault)
+        let keys = try KeptFileKey.makeAll(in: vault, as: .app)
+        let key = try vault.makeEnclaveKey(
+            .p256Signing, accessControl: AccessControl(protection: .whenUnlocked), options: .init(), as: .app)
+        _ = try vault.keepVersions(7, as: .owner)
+        let before = try everything(vault)
+        for round in 1...3 {
+            let summary = try vault.renewKeys(passcode)
+            #expect(summary.items == before.items.count + 1 && summary.formerVersions > 0, "round \(round)")
+            let after = try everything(vault)
+            #expect(after.items == before.items && after.versions == before.versions)
+            #expect(try vault.verify(as: .owner).problems.isEmpty)
+        }
+        vault.close()
+        let again = try open()
+        if let passcode { try again.unlock(with: .test(passcode), as: .owner) }
+        let after = try everything(again)
+        #expect(after.items == before.items && after.versions == before.versions)
+        for key in keys {
+            #expect(try key.opens(in: again, as: .app))
+            let wrapped = try again.rewrapFileKey(
+                from: key.fileClass, to: key.fileClass, file: key.file, wrapped: key.made.wrapped, as: .app)
+            #expect(wrapped != key.made.wrapped)
+        }
+        let digest = Data(repeating: 7, count: 32)
+        #expect(throws: Never.self) {
+            _ = try again.useEnclaveKey(key, for: .sign(digest: digest), options: .init(), as: .app)
+        }
+        _ = try again.restore(nil, of: .password("s", "ak 1"), as: .app)
+        #expect(try again.items(.password("s", "ak 1")).map(\.value) == [Data("second".utf8)])
+        try expectSoundStore(in: path)
+    }
+
+    /// The former keybag with its passcode, the former recovery key, and a copy of the former class keys open nothing.
+    @Test func formerKeysOpenNothing() throws {
+        let vault = try open()
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        try fill(vault)
+        let recovery = try vault.makeRecoveryKey(as: .owner)
+        let before = try FolderContents(of: path)
+        #expect(try vault.renewKeys("right").hadRecoveryKey)
+        vault.close()
+        let after = try FolderContents(of: path)
+        #expect(after["recovery"] == nil)
+
+        let enclave = try SoftwareEnclave(decoding: try #require(before["device-secret"]))
+        let keybag = try Keybag(decoding: try #require(before["keybag"]), in: enclave)
+        let former = try ClassKeys(keybag, in: enclave)
+        let protection = try #require(keybag.passcode)
+        try former.unlock(with: protection.key(for: .test("right"), in: enclave))
+        let store = try ItemStoreFile.name(inVault: path)
+        #expect(throws: (any Error).self) { try ItemStore.open(path: path + "/" + store, key: former.storeKey).check() }
+        let present = try Keybag(decoding: try #require(after["keybag"]), in: enclave)
+        #expect(present.identifier != keybag.identifier && present.passcode?.salt != protection.salt)
+        // Nor does what is kept of the former keys lead from them to the present ones.
+        let kept = try #require(after.entries.keys.first { $0.hasPrefix("former-keys-") })
+        #expect(throws: KeybagError.authenticationFailed) {
+            try FormerKeys(
+                decoding: try #require(after[kept]), of: present.identifier, under: former.classKey(for: .always))
+        }
+
+        for names in [["keybag"], ["keybag", "recovery", "attempts"]] {
+            var mixed = after
+            for name in names { mixed[name] = before[name] }
+            try mixed.restore(to: path)
+            #expect(throws: VaultError.self) { try open() }
+        }
+        var mixed = after
+        mixed["recovery"] = before["recovery"]
+        try mixed.restore(to: path)
+        #expect(throws: VaultError.self) {
+            try EmbeddedVault.recover(at: path, with: recovery, in: .software, as: .owner)
+        }
+        #expect(try FolderContents(of: path)["keybag"] == after["keybag"])
+    }
+
+    @Test func theNextPasscodeTakesThePlaceOfTheFirst() throws {
+        let vault = try open()
+        try vault.setPasscode(.test("first"), options: .cheapest, as: .owner)
+        try fill(vault)
+        let error = #expect(throws: VaultError.self) { try vault.renewKeys("wrong", next: "second") }
+        guard case .wrongPasscode = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(throws: VaultError.self) { try vault.renewKeys(nil) }
+        #expect(throws: VaultError.self) { try vault.renewKeys("first", next: "second", as: .app) }
+        try vault.renewKeys("first", next: "second")
+        #expect(vault.lockState == .unlocked)
+        vault.close()
+        let again = try open()
+        #expect(throws: VaultError.self) { try again.unlock(with: .test("first"), as: .owner) }
+        try again.unlock(with: .test("second"), as: .owner)
+        #expect(try again.verify(as: .owner).problems.isEmpty)
+    }
+
+    @Test func itemsWithAPasswordOfTheirOwnStaySealed() throws {
+        let person = PersonUnderTest()
+        let vault = try open(person)
+        _ = try vault.add(Guarded.item("a", .applicationPassword, password: "pw"), as: .app)
+        _ = try vault.add(Guarded.item("b", [.applicationPassword, .biometryCurrentSet], password: "pw"), as: .app)
+        let seals = { try self.seals() }
+        let plain = try seals()
+        for _ in 0..<2 {
+            try vault.renewKeys()
+            #expect(try vault.verify(as: .owner).problems.isEmpty)
+            for account in ["a", "b"] {
+                #expect(throws: VaultError.authenticationFailed) {
+                    try vault.copy(Guarded.query(account, password: "other"), includingValues: true, as: .app)
+                }
+                let found = try vault.copy(Guarded.query(account, password: "pw"), includingValues: true, as: .app)
+                #expect(found.map(\.value) == [Data("secret of \(account)".utf8)])
+            }
+        }
+        #expect(try seals() == plain.map { $0 + 33 })
+        let enrolment = person.enrolment
+        person.enrolment = Data("two fingers".utf8)
+        #expect(throws: VaultError.enrolmentChanged) {
+            try vault.copy(Guarded.query("b", password: "pw"), includingValues: true, as: .app)
+        }
+        person.enrolment = enrolment
+        // A new value is sealed under the present key alone.
+        for account in ["a", "b"] {
+            let changes = ItemChanges(value: Data("new".utf8))
+            #expect(try vault.update(Guarded.query(account, password: "pw"), with: changes, as: .app) == 1)
+            #expect(
+                try vault.copy(Guarded.query(account, password: "pw"), includingValues: true, as: .app).map(\.value)
+                    == [Data("new".utf8)])
+        }
+        #expect(try seals() == plain)
+        person.enrolment = Data("two fingers".utf8)
+        #expect(throws: VaultError.enrolmentChanged) {
+            try vault.copy(Guarded.query("b", password: "pw"), includingValues: true, as: .app)
+        }
+    }
+
+    /// The lengths of the seals in the store.
+    private func seals() throws -> [Int] {
+        let store = try ItemStore.open(path: ItemStoreFile.path(inVault: path), key: ItemStoreFile.key(ofVault: path))
+        defer { store.abandon() }
+        var lengths: [Int] = []
+        try store.read(for: AccessGate.authorize(.removeUnreadable)) { reader in
+            try reader.forEachRow { lengths.append(try $0.get().value.seal.count) }
+        }
+        return lengths.sorted()
+    }
+
+    /// Where the passcode will do as well, a new finger does not get in by a renewal and a change.
+    @Test func anotherEnrolmentStaysAnotherOne() throws {
+        let person = PersonUnderTest()
+        let vault = try open(person)
+        _ = try vault.add(Guarded.item("a", [.biometryCurrentSet, .or, .devicePasscode]), as: .app)
+        person.enrolment = Data("two fingers".utf8)
+        try vault.renewKeys()
+        person.willAnswer(.succeeded(.passcode))
+        #expect(try vault.update(Guarded.query("a"), with: ItemChanges(value: Data("new".utf8)), as: .app) == 1)
+        person.willAnswer(.succeeded(.biometry))
+        #expect(throws: VaultError.authenticationFailed) {
+            try vault.copy(Guarded.query("a"), includingValues: true, as: .app)
+        }
+    }
+
+    @Test func aDamagedItemStopsIt() throws {
+        let vault = try open()
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        vault.close()
+        let store = try ItemStore.open(path: ItemStoreFile.path(inVault: path), key: ItemStoreFile.key(ofVault: path))
+        try store.write(for: AccessGate.authorize(.removeUnreadable)) { writer in
+            var row = try #require(try writer.reader.row(1, includingCiphertext: true))
+            row.metadata[row.metadata.startIndex] ^= 1
+            try writer.replace(row, filedUnder: [], insteadOf: [])
+        }
+        try store.close()
+        let again = try open()
+        let before = try FolderContents(of: path).entries.keys.filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
+        let error = #expect(throws: VaultError.self) { try again.renewKeys() }
+        guard case .corruptItem(row: 1, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(
+            try FolderContents(of: path).entries.keys.filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }.sorted()
+                == before.sorted())
+        #expect(try again.perform(DeleteDamagedItems(), as: .owner) == 1)
+        try again.renewKeys()
+    }
+
+    @Test func otherProgramsGoOn() throws {
+        let (vault, other) = (try open(), try open())
+        _ = try other.add(.password("s", "before", "value"), as: .app)
+        let start = try other.changes(since: 0, as: .app).known.next
+        try vault.renewKeys()
+        #expect(try other.items(.password("s", "before")).count == 1)
+        _ = try other.add(.password("s", "after", "value"), as: .app)
+        #expect(try vault.items(.password("s", limit: nil)).count == 2)
+        // Which items were deleted is not known any more.
+        let (_, known) = try vault.changes(since: start, as: .app)
+        #expect(!known.isComplete)
+        _ = try other.delete(.password("s", "after"), as: .app)
+        let (changes, next) = try vault.changes(since: known.next, as: .app)
+        #expect(next.isComplete && changes.map(\.isDeleted) == [true])
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+    }
+
+    private final class Stop: Sendable { let isDone = Atomic(false) }
+
+    @Test func writersGoOnMeanwhile() async throws {
+        let vault = try open()
+        for number in 0..<TestScale.count(300, soak: 20_000) {
+            _ = try vault.add(.password("many", "\(number)", "value"), as: .app)
+        }
+        let stop = Stop()
+        let scripts = try await withThrowingTaskGroup(of: WriteScript.self) { group in
+            for seed in 0..<4 {
+                let own = seed.isMultiple(of: 2) ? vault : try open()
+                group.addTask {
+                    var script = WriteScript(seed: UInt64(seed))
+                    while !stop.isDone.load(ordering: .relaxed) { try script.perform(script.next(), on: own) }
+                    return script
+                }
+            }
+            for _ in 0..<TestScale.count(4, soak: 20) { try vault.renewKeys() }
+            stop.isDone.store(true, ordering: .relaxed)
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for script in scripts { #expect(try script.stored(in: vault) == script.items) }
+        #expect(try vault.items(.password("many", limit: nil)).count == TestScale.count(300, soak: 20_000))
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+        vault.close()
+        try expectSoundStore(in: path)
+    }
+
+    /// A kill at any moment leaves the former keys in force, or the new ones, and all that was acknowledged.
+    @Test func aKilledRenewalLosesNothing() throws {
+        var random = SeededGenerator()
+        do {
+            let vault = try open()
+            for number in 0..<40 { _ = try vault.add(.password("many", "\(number)", "value"), as: .app) }
+            vault.close()
+        }
+        for round in 0..<TestScale.count(12, soak: 500) {
+            let seed = random.next()
+            let renewing = try Worker(["renew", path])
+            let writing = try Worker(["write", path, "\(seed)"])
+            #expect(renewing.readLine() == "ready")
+            usleep(UInt32.random(in: 1_000...120_000, using: &random))
+            renewing.kill()
+            renewing.wait()
+            usleep(UInt32.random(in: 0...20_000, using: &random))
+            writing.kill()
+            let acknowledged = writing.readToEnd().count
+            writing.wait()
+
+            var script = WriteScript(seed: seed)
+            for _ in 0..<acknowledged { _ = script.next() }
+            let before = script.items
+            _ = script.next()
+            let vault = try open()
+            let stored = try script.stored(in: vault)
+            #expect(
+                stored == before || stored == script.items,
+                "round \(round), seed \(random.seed), after \(acknowledged) steps of script \(seed)")
+            #expect(try vault.items(.password("many", limit: nil)).count == 40, "round \(round), seed \(random.seed)")
+            #expect(try vault.verify(as: .owner).problems.isEmpty, "round \(round), seed \(random.seed)")
+            vault.close()
+            let left = try FolderContents(of: path).entries.keys.filter {
+                $0 == "renewal" || $0.hasPrefix("items-") && $0.hasSuffix(".db")
+            }
+            #expect(left.count == 1, "round \(round), seed \(random.seed): \(left)")
+        }
+        try expectSoundStore(in: path)
+    }
+
+    @Test func aVaultInATPMGoesOn() throws {
+        let tpm = try SoftwareTPM()
+        let place = EnclavePlace(tpm: tpm.address)
+        let vault = try EmbeddedVault.open(at: path, in: .tpm2, detectsRollback: true, enclaves: place)
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        try fill(vault)
+        let before = try FolderContents(of: path)
+        let expected = try everything(vault)
+        try vault.renewKeys("right", next: "next")
+        vault.close()
+        let again = try EmbeddedVault.open(at: path, enclaves: place)
+        try again.unlock(with: .test("next"), as: .owner)
+        let found = try everything(again)
+        #expect(found.items == expected.items && found.versions == expected.versions)
+        again.close()
+        // The TPM's counter has gone on.
+        try before.restore(to: path)
+        #expect(throws: VaultError.self) { try EmbeddedVault.open(at: path, enclaves: place) }
+        withExtendedLifetime(tpm) {}
+    }
+}
