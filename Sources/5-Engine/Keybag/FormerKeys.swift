@@ -121,6 +121,12 @@ package struct FormerKeys: Sendable, Equatable {
 
     /// - Parameter alwaysKey: The present class key of the 'always' class.
     package func encoded(under alwaysKey: SymmetricKey) -> Data {
+        let body = body
+        let code = HMAC<SHA256>.authenticationCode(for: body, using: Self.authenticationKey(from: alwaysKey))
+        return body + Data(code)
+    }
+
+    private var body: Data {
         var encoded = Data(Self.magic + [0, 1])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
         encoded.append(bigEndian: UInt16(generations.count))
@@ -132,8 +138,7 @@ package struct FormerKeys: Sendable, Equatable {
                 encoded.append(wrapped)
             }
         }
-        let code = HMAC<SHA256>.authenticationCode(for: encoded, using: Self.authenticationKey(from: alwaysKey))
-        return encoded + Data(code)
+        return encoded
     }
 
     /// - Throws: ``KeybagError/authenticationFailed`` if the record was changed or belongs to another keybag.
@@ -167,7 +172,8 @@ package struct FormerKeys: Sendable, Equatable {
             }
             generations.append(Generation(keybag: former, wrappedKeys: wrappedKeys))
         }
-        guard rest.isEmpty else { throw .malformed(reason: "\(bytes.count) bytes") }
+        // Entries that do not ascend, or of a class twice, and bytes behind the last one.
+        guard body == Data(bytes[..<end]) else { throw .malformed(reason: "not as it is written") }
     }
 
     private static func identifier(_ bytes: ArraySlice<UInt8>) -> UUID {
