@@ -23,6 +23,27 @@ package struct RowState: Sendable, Hashable {
     package var ended: Int64
 }
 
+extension ItemStore {
+    /// Lets transactions return before they are on the disk, and gives them memory for many pages. For a store that is
+    /// being filled, and that a crash may take away.
+    package func beginFilling() throws {
+        try file.explaining {
+            // Pages that do not fit would be sealed again and again.
+            try writer.use { try $0.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -262144") }
+        }
+    }
+
+    /// Waits until all is on the disk. From then on each transaction does.
+    package func endFilling() throws {
+        try file.explaining {
+            try writer.use { database in
+                try database.execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192")
+                _ = try database.integer("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+        }
+    }
+}
+
 /// Filling a store whose rows are those of another one, sealed under other keys.
 extension ItemStore.Reader {
     // A copy counts versions as people do: a row of version 0 is the first.

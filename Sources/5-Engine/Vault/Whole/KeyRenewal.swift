@@ -23,7 +23,7 @@ struct KeyRenewal {
     private let authorization: Authorization
 
     /// How many rows are copied in a transaction.
-    private static let rowsAtOnce = 256
+    private static let rowsAtOnce = 1_024
 
     /// - Parameter former: The present keybag, unlocked. The caller holds the folder's lock.
     init(of former: OpenedKeybag, in folder: VaultFolder, for authorization: Authorization) throws {
@@ -35,6 +35,7 @@ struct KeyRenewal {
         try keybag.generateKey(for: .whenPasscodeSetThisDeviceOnly, in: enclave)
         next = OpenedKeybag(try ClassKeys(keybag, in: enclave))
         (mark, store) = try folder.beginRenewal(of: former, to: next.keys)
+        try store.beginFilling()
     }
 
     /// Ends a renewal that failed. Removes what it made, unless that is in force.

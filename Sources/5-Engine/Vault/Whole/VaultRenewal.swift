@@ -99,7 +99,8 @@ struct VaultRenewal: Sendable {
                 done += count
                 try send(RenewalProgress(done: done, all: max(done, all)))
             }
-            if pass > 0, copied < Self.fewRows { return }
+            if pass > 0, copied < Self.fewRows { break }
         }
+        try renewal.store.endFilling()
     }
 }
