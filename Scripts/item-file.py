@@ -141,7 +141,7 @@ def decode(data):
             check(part.position == len(part.data), "length of a field")
             check(last is None or last < (field, name), "order of the fields")
             last = (field, name)
-        needed = {"class", "identifier", "protection", "synchronizable", "created", "modified", "group"}
+        needed = {"class", "identifier", "protection", "synchronizable", "created", "modified", "group", "version"}
         check(needed <= set(item), "a field is missing")
         check(len(item["custom"]) <= 64, "number of custom attributes")
         items.append(item)
@@ -187,6 +187,12 @@ def decode_field(field, part, item):
         return name
     elif field == 12:
         item["value"] = part.take(rest).hex()
+    elif field == 13:
+        item["version"] = part.number(">Q")
+        check(1 <= item["version"] <= 1 << 62, "version")
+    elif field == 14:
+        item["kept"] = part.number(">H")
+        check(item["kept"] <= 1000, "number of former versions")
     else:
         fail("unknown field")
     return b""
@@ -223,6 +229,9 @@ def encode(items):
             fields.append((11, bytes([len(name)]) + name + value))
         if item.get("value") is not None:
             fields.append((12, bytes.fromhex(item["value"])))
+        fields.append((13, struct.pack(">Q", item["version"])))
+        if item.get("kept") is not None:
+            fields.append((14, struct.pack(">H", item["kept"])))
         data += struct.pack(">I", len(fields))
         data += b"".join(struct.pack(">BI", field, len(content)) + content for field, content in fields)
     return data
@@ -281,7 +290,7 @@ VECTOR = [{
     "accessControlFlags": 1, "synchronizable": False, "created": 800000000.5, "modified": 800000001.0,
     "expires": 900000000.0, "group": "com.example.mail",
     "attributes": {"acct": {"string": "ada"}, "svce": {"string": "mail"}}, "custom": {"stage": "test"},
-    "value": b"hunter2".hex(),
+    "value": b"hunter2".hex(), "version": 7, "kept": 5,
 }]
 # The recipient and the ephemeral key of a vector of RFC 9180.
 RECIPIENT = "317f915db7bc629c48fe765587897e01e282d3e8445f79f27f65d031a88082b2"

@@ -41,11 +41,13 @@ import VaultKeys
         var attributes: [String: Printed]
         var custom: [String: String]
         var value: String?
+        var version: Int64
+        var kept: Int?
 
         private enum CodingKeys: String, CodingKey {
             case itemClass = "class"
             case identifier, protection, accessControlFlags, synchronizable, created, modified, expires, group
-            case attributes, custom, value
+            case attributes, custom, value, version, kept
         }
 
         struct Printed: Codable, Equatable {
@@ -79,6 +81,8 @@ import VaultKeys
             attributes = Dictionary(uniqueKeysWithValues: item.attributes.map { ($0.key.string, Printed($0.value)) })
             custom = item.customAttributes
             value = item.value.map { $0.hexadecimal() }
+            version = item.version
+            kept = item.kept.count
         }
     }
 
@@ -145,6 +149,7 @@ import VaultKeys
             creationDate: Date(timeIntervalSinceReferenceDate: 800_000_000.5),
             modificationDate: Date(timeIntervalSinceReferenceDate: 800_000_001), value: Data("hunter2".utf8))
         item.expiry = .at(Date(timeIntervalSinceReferenceDate: 900_000_000))
+        (item.version, item.kept) = (7, .atMost(5))
         #expect(try ItemRecords.bytes(of: [item]) == bytes("contents"))
         let secret = Data(
             try #require(

@@ -199,7 +199,7 @@ import VaultKeys
         let fields = [
             field(1, [1]), field(2, Array(0..<16)), field(3, [1]), field(5, [0]), field(6, date), field(7, date),
             field(9, Array("g".utf8)), field(10, Array("acct".utf8) + [1, 0x61]), field(10, Array("svce".utf8) + [1]),
-            field(11, [1, 0x61, 0x62]), field(12, [7]),
+            field(11, [1, 0x61, 0x62]), field(12, [7]), field(13, UInt64(1).bigEndianBytes),
         ]
         func decode(_ fields: [[UInt8]], count: UInt32 = 1) throws -> [StoredItem] {
             let item = UInt32(fields.count).bigEndianBytes + fields.joined()
@@ -210,7 +210,7 @@ import VaultKeys
             var missing = fields
             missing.remove(at: index)
             // Attributes, custom attributes and the value may be missing.
-            if index < 7 { #expect(throws: ItemFileError.self, "\(index)") { try decode(missing) } }
+            if index < 7 || index == 11 { #expect(throws: ItemFileError.self, "\(index)") { try decode(missing) } }
             #expect(throws: ItemFileError.self, "\(index)") { try decode(fields + [fields[index]]) }
             if index > 0 {
                 var swapped = fields
@@ -222,6 +222,8 @@ import VaultKeys
             (0, field(1, [5])), (0, field(1, [9])), (2, field(3, [5])), (2, field(3, [4])), (3, field(5, [2])),
             (4, field(6, Double.nan.bitPattern.bigEndianBytes)), (6, field(9, [0xFF])), (6, field(9, [0x2A])),
             (10, field(13, [])), (10, [12, 0xFF, 0xFF, 0xFF, 0xFF]), (9, field(11, [0])), (9, field(11, [9, 0x61])),
+            (11, field(13, UInt64(0).bigEndianBytes)), (11, field(13, UInt64(1 << 62 + 1).bigEndianBytes)),
+            (11, field(14, [0, 1])), (11, field(13, UInt64(1).bigEndianBytes) + field(14, [3, 0xE9])),
             (7, field(10, [0x61])), (7, field(10, Array("acct".utf8) + [9])), (1, field(2, [1])),
         ]
         for (index, part) in hostile {

@@ -39,6 +39,8 @@ struct RandomItems {
             creationDate: date(), modificationDate: date(),
             value: random.int(below: 8) == 0 ? nil : random.bytes([0, 1, 30, 5_000][random.int(below: 4)]))
         if random.int(below: 3) == 0 { item.expiry = .at(date()) }
+        item.version = [1, 2, 7_000, 1 << 62][random.int(below: 4)]
+        if random.int(below: 3) == 0 { item.kept = .atMost(random.int(below: 1_001)) }
         // A primary key of its own.
         let unique: [ItemClass: AttributeName] = [
             .genericPassword: .account, .internetPassword: .server, .certificate: .serialNumber,

@@ -59,6 +59,7 @@ import VaultKeys
         #expect(found.count == 5 && found.allSatisfy { $0.accessGroup == "TEAM.shared" })
         for item in found {
             #expect(!items.contains { $0.identifier == item.identifier })
+            #expect(item.version == 1)
             #expect(
                 item.creationDate == item.modificationDate && item.creationDate.timeIntervalSinceReferenceDate > 8e8)
         }
@@ -71,6 +72,19 @@ import VaultKeys
         }
         #expect(
             try session(vault).receive(ReceiveItems(items, accessGroup: "TEAM.app", keepsIdentity: true)).count == 5)
+    }
+
+    /// A program that speaks to the vault itself cannot store a row that no vault can read.
+    @Test(arguments: [0, -1, .min, .max] as [Int64]) func versionsThatNoVaultGivesAreRefused(_ version: Int64) throws {
+        let vault = try memoryVault(person: PersonUnderTest())
+        var random = RandomItems()
+        var item = random.item()
+        item.version = version
+        #expect(throws: VaultError.self) {
+            try vault.perform(ReceiveItems([item], keepsIdentity: true), as: .owner)
+        }
+        #expect(throws: ItemFileError.self) { try ItemFile.seal([item], under: Seals.passphrase()) }
+        #expect(try vault.allItems().isEmpty)
     }
 
     @Test func allItemsAreTakenInOrNone() throws {

@@ -18,6 +18,8 @@ package struct StoredItem: Sendable, Hashable {
     package var kept = KeptVersions.vaultDefault
     /// 1 for a new item, and one more with each change of its value or attributes.
     package var version: Int64 = 1
+    /// The versions that a vault takes in from elsewhere: more follow than anybody can make.
+    package static let versions: ClosedRange<Int64> = 1...(1 << 62)
     /// Nil when the item has no value, or when the value was not asked for.
     package var value: Data?
     /// The key half of an identity; nil for every other class.

@@ -23,11 +23,13 @@ import VaultInterface
 ///        10  an attribute: name (4), type (1), value
 ///        11  a custom attribute: length of the name (1), name, value
 ///        12  value, if there is one
+///        13  version of the item (8), from 1 on
+///        14  how many former versions a vault keeps of it (2), if the item says so
 enum ItemRecords {
     private enum Field: UInt8 {
         case itemClass = 1
         case identifier, protection, flags, synchronizable, creation, modification, expiry, group, attribute, custom
-        case value
+        case value, version, kept
     }
 
     // MARK: Writing
@@ -86,6 +88,8 @@ enum ItemRecords {
             }
         }
         if let value = item.value { add(.value) { value.withUnsafeBytes { buffer.appendRaw($0) } } }
+        add(.version) { buffer.append(item.version) }
+        if let kept = item.kept.count { add(.kept) { buffer.append(UInt16(truncatingIfNeeded: kept)) } }
         buffer.overwrite(UInt32(truncatingIfNeeded: fields), at: place)
     }
 
@@ -101,6 +105,9 @@ enum ItemRecords {
             throw .bound(
                 reason: "an item of the class '\(item.accessControl.protection.rawValue)' is for this device only; "
                     + "give it another class first if it may leave the device")
+        }
+        guard StoredItem.versions.contains(item.version), item.kept.isValid else {
+            throw .bound(reason: "an item with a version that no vault gives")
         }
         guard item.customAttributes.problem == nil else { throw .bound(reason: item.customAttributes.problem ?? "") }
     }
@@ -184,6 +191,8 @@ enum ItemRecords {
         private var attributes: [AttributeName: AttributeValue] = [:]
         private var custom: CustomAttributes = [:]
         private var value: Data?
+        private var version: Int64?
+        private var kept = KeptVersions.vaultDefault
 
         /// Reads a field.
         ///
@@ -219,6 +228,14 @@ enum ItemRecords {
             case .attribute: return try attribute(length, &reader)
             case .custom: return try customAttribute(length, &reader)
             case .value: value = try copy(try reader.take(length))
+            case .version:
+                version = try reader.integer()
+                guard let version, StoredItem.versions.contains(version) else {
+                    throw FrameError("an item has a version that no vault gives")
+                }
+            case .kept:
+                kept = .atMost(Int(try reader.integer(UInt16.self)))
+                guard kept.isValid else { throw FrameError("an item asks for more former versions than a vault keeps") }
             }
             return []
         }
@@ -277,7 +294,7 @@ enum ItemRecords {
 
         func item() throws(FrameError) -> StoredItem {
             guard let itemClass, let identifier, let protection, let isSynchronizable, let creation, let modification,
-                let group
+                let group, let version
             else { throw FrameError("a part of an item is missing") }
             if let problem = custom.problem { throw FrameError(problem) }
             var item = StoredItem(
@@ -286,6 +303,8 @@ enum ItemRecords {
                 isSynchronizable: isSynchronizable, creationDate: creation, modificationDate: modification,
                 value: value)
             item.expiry = Expiry(expiry)
+            item.version = version
+            item.kept = kept
             return item
         }
     }

@@ -45,10 +45,14 @@ extension VaultItems {
         try check(item.customAttributes)
         var stored = item
         stored.accessGroup = operation.group(of: item)
+        guard StoredItem.versions.contains(item.version) else {
+            throw .invalidRequest(reason: "an item has the version \(item.version), which no vault gives")
+        }
         if !operation.keepsIdentity {
             let now = now()
             stored.identifier = UUID()
             (stored.creationDate, stored.modificationDate) = (now, now)
+            stored.version = 1
         }
         return stored
     }
