@@ -409,8 +409,9 @@ if !isFetched {
             links: ["PresenceWorker"], exclude: ["Peer"]),
         tests(
             "ProtectedDatabaseTests",
-            uses: "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting", "ProtectedDatabase",
-            "SystemSQLite", "TestSupport", grdb, links: ["ProtectedDatabaseWorker"]),
+            uses: "Access", "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting",
+            "ProtectedDatabase", "SystemSQLite", "TestSupport", "VaultInterface", grdb,
+            links: ["ProtectedDatabaseWorker"]),
         tests(
             "ProtectedFilesTests",
             uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,

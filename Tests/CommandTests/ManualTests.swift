@@ -10,7 +10,7 @@ import Testing
         let commands = [
             "init", "recovery", "set", "get", "list", "info", "delete", "key", "import", "export", "run", "ssh-agent",
             "status", "audit",
-            "erase", "security",
+            "erase", "rekey", "security",
         ]
         let nested = [
             "create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "attest", "verify-attestation",

@@ -89,4 +89,38 @@ import Testing
         }
         if TestScale.isSoak { print("recursive protection: killed on its way through the files in \(partly) rounds") }
     }
+    /// Wrapping all keys anew: each file is the former one or the renewed one, and can be read.
+    @Test func killedWhileRenewing() throws {
+        var random = SeededGenerator()
+        func run(_ command: [String]) throws -> ProgramOutcome {
+            try place.run(["keychain"] + command + [place.path + "/records"])
+        }
+        // The class in which every wrapping is another one.
+        #expect(try run(["file", "protect", "--class", "complete-unless-open"]).status == 0)
+        let start = ContinuousClock.now
+        let outcome = try run(["rekey", "--files-only"])
+        let time = (ContinuousClock.now - start) / .microseconds(1)
+        #expect(outcome.text == "\(files.count) files renewed\n")
+        var partly = 0
+        for round in 0..<TestScale.count(6, soak: 250) {
+            let former = try files.keys.map { ($0, try bytes($0)) }
+            let process = try place.start(["keychain", "rekey", "--files-only", place.path + "/records"])
+                .start { actions in
+                    for descriptor in Int32(0)...2 {
+                        posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+                    }
+                }
+            usleep(useconds_t(Double.random(in: 0...time, using: &random)))
+            kill(process, SIGKILL)
+            let wasKilled = ProgramStart.wait(for: process) != 0
+            #expect(try check() == files.count)
+            let renewed = try former.count { try bytes($0.0) != $0.1 }
+            if !wasKilled { #expect(renewed == files.count, "round \(round)") }
+            if renewed > 0, renewed < files.count { partly += 1 }
+            // Once more, and all are renewed.
+            #expect(try run(["rekey", "--files-only"]).text == outcome.text, "round \(round), seed \(random.seed)")
+            #expect(try check() == files.count)
+        }
+        if TestScale.isSoak { print("renewal: killed on its way through the files in \(partly) rounds") }
+    }
 }

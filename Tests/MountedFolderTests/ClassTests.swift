@@ -58,6 +58,23 @@ import Testing
         try mount.keychain(["file", "set-class", mount.path("file"), "--class", "none"], status: 1)
     }
 
+    /// In the folder below, with what keeps its class and the key to its names. The view has none of these.
+    @Test func keysAreWrappedAnewBelow() throws {
+        let mount = try MountUnderTest(["--class", "complete-unless-open"])
+        try mount.put(Array("data".utf8), "file")
+        let named = try mount.keychain(["rekey", "--files-only", mount.point], status: 1)
+        #expect(named.errors.contains("is in a mounted folder: name the folder that is mounted there"))
+        let outcome = try mount.keychain(["rekey", "--files-only", mount.folder.path])
+        #expect(outcome.text.hasPrefix("1 file renewed, 2 renewed already, "), "\(outcome.text)")
+        #expect(outcome.errors.contains("mounted folders were left alone"))
+        #expect(try mount.contents("file") == Array("data".utf8))
+        try mount.unmount()
+        #expect(
+            try mount.keychain(["rekey", "--files-only", mount.below]).text == "1 file renewed, 2 renewed already\n")
+        try mount.mount()
+        #expect(try mount.contents("file") == Array("data".utf8))
+    }
+
     @Test func attributes() throws {
         let mount = try MountUnderTest()
         let text = try mount.python(

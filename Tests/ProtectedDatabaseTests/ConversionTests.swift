@@ -6,6 +6,7 @@ import KeychainTesting
 import ProtectedDatabase
 import TestSupport
 import Testing
+import VaultInterface
 
 /// Encrypting, decrypting, and changing keys and classes.
 @Suite struct ConversionTests {
@@ -111,6 +112,56 @@ import Testing
             }
             let names = try world.names.filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") }
             #expect(names.map { ($0 as NSString).pathExtension } == ["db", "pages"], "\(names)")
+        }
+    }
+
+    /// After the vault's class keys were renewed. A program reads and writes meanwhile.
+    @Test func aKeyInAFileIsWrappedAnew() throws {
+        let world = try DatabaseUnderTest()
+        let renewed = RenewedVault(world.keychain)
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path, key: .file(.complete))
+            try database.write { try Notes.fill($0, 5) }
+            let info = try world.file.info()
+            let key = URL(filePath: "\(world.path)-\(try #require(info.identifier)).key")
+            let before = try Data(contentsOf: key)
+            // Before that, there is nothing to do.
+            #expect(try world.file.rewrapKey() == false)
+            try database.writeWithoutTransaction { db in
+                try db.execute(sql: "BEGIN IMMEDIATE; DELETE FROM note WHERE id = 1")
+                #expect(try VaultSession.$override.withValue(renewed) { try world.file.rewrapKey() } == true)
+                try db.execute(sql: "COMMIT")
+            }
+            let after = try Data(contentsOf: key)
+            #expect(after.prefix(4096) != before.prefix(4096) && after.dropFirst(4096) == before.dropFirst(4096))
+            #expect(throws: (any Error).self) { try ProtectedFile(key).data() }
+            try database.write { try Notes.fill($0, 5) }
+            try database.close()
+            try VaultSession.$override.withValue(renewed) {
+                #expect(try world.file.rewrapKey() == false)
+                let database = try ProtectedDatabase(path: world.path, creation: .never)
+                #expect(try database.read(Notes.count) == 9)
+                try database.read(Notes.check)
+                try database.close()
+                let found = try world.file.info()
+                #expect(found.key?.protection == .complete && found.identifier == info.identifier)
+                world.keychain.lock()
+                #expect(throws: ProtectedDatabaseError(.locked, message: "")) { try world.file.rewrapKey() }
+            }
+            #expect(try Data(contentsOf: key) == after)
+        }
+    }
+
+    /// Keys in items are sealed anew with the other items.
+    @Test func keysInItemsAreLeftAlone() throws {
+        for storage in try [DatabaseKeyStorage.keychain(.complete), .enclave()] {
+            let world = try DatabaseUnderTest()
+            try world.keychain.run {
+                try world.file.create(key: storage)
+                #expect(try world.file.rewrapKey() == nil)
+                try world.file.decrypt()
+                #expect(throws: ProtectedDatabaseError(.notEncrypted, message: "")) { try world.file.rewrapKey() }
+            }
         }
     }
 

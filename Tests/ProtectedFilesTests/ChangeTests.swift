@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainModel
 import TestSupport
 import Testing
@@ -86,6 +87,41 @@ import VaultInterface
             try open.changeClass(to: .complete, keys: file.keys)
         }
         #expect(try file.contents() == data)
+    }
+
+    /// After the class keys were renewed: another wrapped key in the header, and nothing else.
+    @Test(arguments: FileProtectionClass.allCases) func rewrappedKey(_ fileClass: FileProtectionClass) throws {
+        let data = Data(repeating: 7, count: 200_000)
+        let file = try FileUnderTest(data, fileClass)
+        let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 5), timespec(tv_sec: 1_577_934_245, tv_nsec: 6)]
+        #expect(utimensat(AT_FDCWD, file.path, times, 0) == 0)
+        let before = try file.bytes
+        let reader = try file.open()
+        let keys = MemoryFileKeys(generation: 1)
+        let open = try SealedFile(file.path, .writing, keys: keys)
+        keys.close(fileClass)
+        // Locked: of the class that takes no key to wrap under, the present wrapping cannot be opened.
+        #expect(throws: SealedFileError.refused(.interactionNotAllowed(reason: "the class is closed"))) {
+            try open.rewrapKey(keys: keys)
+        }
+        #expect(try file.bytes == before)
+        keys.open(fileClass)
+        #expect(try open.rewrapKey(keys: keys))
+        let after = try file.bytes
+        #expect(after.prefix(4096) != before.prefix(4096) && after.dropFirst(4096) == before.dropFirst(4096))
+        #expect(try !open.rewrapKey(keys: keys))
+        #expect(try file.bytes == after)
+        var information = stat()
+        #expect(stat(file.path, &information) == 0)
+        #expect(information.st_mtim.tv_sec == times[1].tv_sec && information.st_mtim.tv_nsec == times[1].tv_nsec)
+        // Only the present keys open it. Who had it open goes on.
+        #expect(throws: SealedFileError.self) { try file.open() }
+        let again = try SealedFile(file.path, .reading, keys: keys)
+        #expect(try again.fileClass == fileClass && again.length == 200_000)
+        for file in [again, reader] { #expect(try file.read(200_000, at: 0) == data) }
+        try open.append(Data("more".utf8))
+        for file in [again, reader] { #expect(try file.read(10, at: 200_000) == Data("more".utf8)) }
+        #expect(throws: SealedFileError.openedForReading(path: file.path)) { try again.rewrapKey(keys: keys) }
     }
 
     @Test func closedClass() throws {

@@ -169,6 +169,29 @@ import Testing
         }
     }
 
+    /// So is another wrapping of the key: the file opens with the former keys or with the next.
+    @Test func killedWhileWrappingTheKeyAnew() throws {
+        var random = SeededGenerator()
+        let data = random.bytes(300_000)
+        let file = try FileUnderTest(data)
+        var generation: UInt64 = 0
+        for round in 0..<TestScale.count(10, soak: 250) {
+            let count = try acknowledged("rewrap", file.path, seed: generation, within: 20_000, &random)
+            let known = generation + UInt64(count)
+            let found = try #require(
+                [known, known + 1].first { generation in
+                    (try? SealedFile(file.path, .reading, keys: MemoryFileKeys(generation: generation))) != nil
+                }, "round \(round), seed \(random.seed)")
+            if known > 0 {
+                let former = MemoryFileKeys(generation: known - 1)
+                #expect(throws: SealedFileError.self) { try SealedFile(file.path, .reading, keys: former) }
+            }
+            let open = try SealedFile(file.path, .reading, keys: MemoryFileKeys(generation: found))
+            #expect(try open.read(400_000, at: 0) == data && open.fileClass == .complete, "round \(round)")
+            generation = found
+        }
+    }
+
     /// Readers see the file as it was before a change or after, whatever another process is about.
     @Test func readWhileAnotherProcessChanges() throws {
         let file = try FileUnderTest(Data(repeating: 1, count: 2_000_000))

@@ -8,8 +8,10 @@ import VaultInterface
 /// A key source without a vault. The keys are the same in every process.
 package final class MemoryFileKeys: FileKeySource {
     private let closed = Mutex<Set<FileProtectionClass>>([])
+    private let generation: UInt64
 
-    package init() {}
+    /// - Parameter generation: How often the class keys were renewed. The keys of earlier generations open files, too.
+    package init(generation: UInt64 = 0) { self.generation = generation }
 
     package func close(_ fileClass: FileProtectionClass) {
         closed.withLock { _ = $0.insert(fileClass) }
@@ -20,7 +22,7 @@ package final class MemoryFileKeys: FileKeySource {
     }
 
     private func wrappingKey(
-        _ fileClass: FileProtectionClass, _ file: Data, making: Bool = false
+        _ fileClass: FileProtectionClass, _ file: Data, _ generation: UInt64, making: Bool = false
     ) throws(VaultError) -> SymmetricKey {
         let isClosed = closed.withLock { $0.contains(fileClass) }
         guard !isClosed || (making && fileClass == .completeUnlessOpen) else {
@@ -28,7 +30,8 @@ package final class MemoryFileKeys: FileKeySource {
         }
         let root = SymmetricKey(data: [UInt8](repeating: 0x5A, count: 32))
         return HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: root, salt: file, info: Data([fileClass.rawValue]), outputByteCount: 32)
+            inputKeyMaterial: root, salt: file, info: Data([fileClass.rawValue]) + generation.bigEndianBytes,
+            outputByteCount: 32)
     }
 
     package func makeFileKey(for fileClass: FileProtectionClass, file: Data) throws(VaultError) -> FileKey {
@@ -38,7 +41,7 @@ package final class MemoryFileKeys: FileKeySource {
     package func wrap(
         _ key: SymmetricKey, _ fileClass: FileProtectionClass, _ file: Data
     ) throws(VaultError) -> FileKey {
-        let wrappingKey = try wrappingKey(fileClass, file, making: true)
+        let wrappingKey = try wrappingKey(fileClass, file, generation, making: true)
         do {
             let secret = try key.withUnsafeBytes { try SecretBytes(copying: $0) }
             return FileKey(key: secret, wrapped: try AES.KeyWrap.wrap(key, using: wrappingKey))
@@ -50,13 +53,15 @@ package final class MemoryFileKeys: FileKeySource {
     package func fileKey(
         for fileClass: FileProtectionClass, file: Data, wrapped: Data
     ) throws(VaultError) -> SecretBytes {
-        let wrappingKey = try wrappingKey(fileClass, file)
-        do {
-            return try AES.KeyWrap.unwrap(wrapped, using: wrappingKey)
-                .withUnsafeBytes { try SecretBytes(copying: $0) }
-        } catch {
-            throw .corruptVault(reason: "not the key of this file and class")
+        for generation in (0...generation).reversed() {
+            let wrappingKey = try wrappingKey(fileClass, file, generation)
+            if let key = try? AES.KeyWrap.unwrap(wrapped, using: wrappingKey),
+                let secret = try? key.withUnsafeBytes({ try SecretBytes(copying: $0) })
+            {
+                return secret
+            }
         }
+        throw .corruptVault(reason: "not the key of this file and class")
     }
 
     package func rewrapFileKey(

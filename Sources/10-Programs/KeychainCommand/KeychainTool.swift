@@ -26,7 +26,7 @@ struct KeychainTool: DocumentedCommand {
             ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
             AgentCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
-            EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self,
+            EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self, RekeyCommand.self,
             SecurityCommand.self, ManualCommand.self,
         ])
 
@@ -63,6 +63,7 @@ struct KeychainTool: DocumentedCommand {
         case "backup": BackupCommand.self
         case "erase": EraseCommand.self
         case "recovery": RecoveryCommand.self
+        case "rekey": RekeyCommand.self
         case "security": SecurityCommand.self
         case "manual": ManualCommand.self
         default: nil

@@ -101,8 +101,23 @@ extension FileCore {
     func changeClass(to fileClass: FileProtectionClass, keys: any FileKeySource) throws(SealedFileError) {
         let secrets = try lockForChange()
         defer { file.unlock() }
+        guard try fileClass != header.fileClass(path) else { return }
+        _ = try rewrapKey(for: fileClass, keys, secrets)
+    }
+
+    /// Wraps the key anew in the file's class.
+    ///
+    /// - Returns: Whether the wrapped key is another one now.
+    func rewrapKey(_ keys: any FileKeySource) throws(SealedFileError) -> Bool {
+        let secrets = try lockForChange()
+        defer { file.unlock() }
+        return try rewrapKey(for: header.fileClass(path), keys, secrets)
+    }
+
+    private func rewrapKey(
+        for fileClass: FileProtectionClass, _ keys: any FileKeySource, _ secrets: FileSecrets
+    ) throws(SealedFileError) -> Bool {
         let former = try header.fileClass(path)
-        guard fileClass != former else { return }
         let wrapped: Data
         do throws(VaultError) {
             wrapped = try keys.rewrapFileKey(
@@ -110,6 +125,7 @@ extension FileCore {
         } catch {
             throw .refused(error)
         }
+        guard fileClass != former || wrapped != header.wrapped else { return false }
         // The data do not change, so the time of their last change stays.
         let times = try file.times
         try change(to: header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
@@ -117,6 +133,7 @@ extension FileCore {
             change.header.wrapped = wrapped
         }
         try file.setTimes(times)
+        return true
     }
 
     /// Seals the chunks that `bytes` reach into.

@@ -195,6 +195,15 @@ package final class SealedFile: @unchecked Sendable {
         try locked(opened.changeClass(to: fileClass, keys: keys))
     }
 
+    /// Wraps the file's key anew, under the present key of its class, in a time that does not depend on its size.
+    /// The class must be unlocked.
+    ///
+    /// - Returns: Whether the wrapped key is another one now. In the class `completeUnlessOpen` it always is, because
+    ///   each wrapping has a key pair of its own.
+    package func rewrapKey(keys: any FileKeySource) throws(SealedFileError) -> Bool {
+        try locked(opened.rewrapKey(keys))
+    }
+
     /// Opens all parts of the file and reports the damaged ones.
     ///
     /// - Parameter progress: Called with the number of bytes verified so far. Returns whether to continue.

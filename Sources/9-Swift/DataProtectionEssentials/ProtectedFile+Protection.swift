@@ -31,6 +31,19 @@ extension ProtectedFile {
         }
     }
 
+    /// Wraps the key of the protected file with this name anew, under the present key of its class.
+    ///
+    /// - Returns: Whether the wrapped key is another one now.
+    package func rewrapKey() throws -> Bool {
+        let path = try resolvedPath()
+        let session = try VaultSession.currentForFiles()
+        return try ProtectedFileError.translating(path) {
+            let file = try SealedFile(path, .writing, keys: session, durability: .power)
+            defer { file.close() }
+            return try file.rewrapKey(keys: session)
+        }
+    }
+
     /// Seals the contents of the protected file with this name under a new key, in its place.
     ///
     /// No copy of the former file's header opens anything of the new file. The name leads to the former file or to the

@@ -154,6 +154,14 @@ struct DatabaseKeys: Sendable {
         }
     }
 
+    /// Wraps a key in a protected file anew, under the present key of the file's class.
+    ///
+    /// - Returns: Whether the wrapped key is another one now; nil for a key in an item.
+    func rewrap(_ found: Found) throws -> Bool? {
+        guard case .file(let file, _) = found.place else { return nil }
+        return try translating { try file.rewrapKey() }
+    }
+
     /// Removes a key for good.
     func remove(_ found: Found) throws {
         switch found.place {

@@ -132,4 +132,17 @@ extension ProtectedDatabaseFile {
         defer { claim?.end(name) }
         try keys.move(try keys.find(database), of: database, to: storage)
     }
+
+    /// Wraps a key that is kept in a file anew, under the present key of the file's class. Other programs may go on
+    /// using the database.
+    ///
+    /// - Returns: Whether the wrapped key is another one now; nil for a key that the keychain keeps, which is sealed
+    ///   with the other items.
+    /// - Throws: ``ProtectedDatabaseError/Code/notEncrypted``, ``ProtectedDatabaseError/Code/notDatabase``, and what
+    ///   keeps the key from being read.
+    package func rewrapKey() throws -> Bool? {
+        let database = try header().database
+        let keys = keys
+        return try keys.rewrap(try keys.find(database))
+    }
 }

@@ -21,6 +21,7 @@ import TestSupport
             case "convert": try convert(arguments[1])
             case "append": try append(arguments[1], seed: number)
             case "class": try changeClass(arguments[1])
+            case "rewrap": try rewrap(arguments[1], after: number)
             case "room": try convertWithoutRoom(arguments[1], count: Int(number))
             case "scarce": try Scarcity(arguments[1], limit: number).run(emit)
             default: exit(64)
@@ -145,6 +146,18 @@ import TestSupport
         while true {
             let next = try classes[Int(file.fileClass.rawValue) % classes.count]
             try file.changeClass(to: next, keys: keys)
+            emit(".")
+        }
+    }
+
+    /// Wraps the key of a file anew without end, each time under the keys of the next generation.
+    private static func rewrap(_ path: String, after generation: UInt64) throws {
+        emit("ready\n")
+        for generation in (generation + 1)... {
+            let keys = MemoryFileKeys(generation: generation)
+            let file = try SealedFile(path, .writing, keys: keys)
+            guard try file.rewrapKey(keys: keys) else { exit(66) }
+            file.close()
             emit(".")
         }
     }

@@ -17,7 +17,8 @@ func withOwnersVault<Result>(
     return result
 }
 
-private struct OwnersVault: VaultSessionProvider {
+/// The owner's view of the vault, for code that uses the vault of its context.
+struct OwnersVault: VaultSessionProvider {
     let session: VaultSession
 }
 

@@ -13,6 +13,7 @@ final class FileProgress: Sendable {
 
     private let state = Mutex(State())
     private let total: UInt64?
+    private let countsFiles: Bool
     private let isShown: Bool
 
     /// - Parameters:
@@ -20,12 +21,21 @@ final class FileProgress: Sendable {
     ///   - isAmongData: Whether the data go to the terminal. Then the line is not shown, as it would overwrite them.
     init(_ total: UInt64?, amongData isAmongData: Bool = false) {
         self.total = total
+        countsFiles = false
         isShown = isatty(2) == 1 && !isAmongData
     }
 
-    func add(_ bytes: UInt64) {
+    /// - Parameter count: The size of the work, in files.
+    init(files count: Int) {
+        total = UInt64(count)
+        countsFiles = true
+        isShown = isatty(2) == 1
+    }
+
+    /// - Parameter amount: Bytes, or files, that are done.
+    func add(_ amount: UInt64) {
         state.withLock { state in
-            state.done += bytes
+            state.done += amount
             guard isShown else { return }
             let now = ContinuousClock.now
             let began = state.began ?? now
@@ -47,6 +57,7 @@ final class FileProgress: Sendable {
     }
 
     private func show(_ done: UInt64, _ duration: Duration) {
+        if countsFiles { return put("\r\u{1B}[K\(done) of \(total ?? done) files") }
         let rate = Double(done) / max(0.001, duration / .seconds(1))
         var text = Self.amount(Double(done))
         if let total {

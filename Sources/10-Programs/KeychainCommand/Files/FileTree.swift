@@ -25,25 +25,21 @@ struct FileTree {
     private(set) var files: [File] = []
     /// Symbolic links, sockets and the like, found below folders.
     private(set) var leftAlone = 0
+    /// What could not be read.
+    private(set) var unread: [(path: String, failure: Failure)] = []
     private let hasMarks: Bool
+    private let goesOn: Bool
 
     /// Enters other file systems, but no symbolic links.
     ///
-    /// - Parameter marks: Whether to find the files that keep a folder's class and the key to its names. They are of no
-    ///   use plain or in another class.
+    /// - Parameters:
+    ///   - marks: Whether to find the files that keep a folder's class and the key to its names. They are of no use
+    ///     plain or in another class.
+    ///   - goesOn: Whether to note in ``unread`` what cannot be read, and to go on with the rest.
     /// - Throws: ``Failure`` for a path that cannot be read.
-    init(_ paths: [String], marks: Bool) throws {
-        hasMarks = marks
-        for path in paths {
-            var information = stat()
-            guard lstat(path, &information) == 0 else { throw Self.failure("examine", path) }
-            if information.st_mode & S_IFMT == S_IFDIR {
-                try addFolder(path, named: path, in: AT_FDCWD)
-            } else {
-                // If it is not a regular file, the operation says why it refuses it.
-                files.append(File(path, information))
-            }
-        }
+    init(_ paths: [String], marks: Bool, goingOn goesOn: Bool = false) throws {
+        (hasMarks, self.goesOn) = (marks, goesOn)
+        for path in paths { try add(path, named: path, in: AT_FDCWD, isOperand: true) }
     }
 
     private static let marks: Set = [FolderRecord.fileName, NameKeyRecord.fileName]
@@ -52,6 +48,25 @@ struct FileTree {
 
     /// - Parameter parent: The open folder in which `name` is looked up, so that a link that replaces a folder
     ///   meanwhile is not followed.
+    private mutating func add(_ path: String, named name: String, in parent: Int32, isOperand: Bool = false) throws {
+        do {
+            var information = stat()
+            guard fstatat(parent, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else {
+                throw Self.failure("examine", path)
+            }
+            switch information.st_mode & S_IFMT {
+            case S_IFDIR: try addFolder(path, named: name, in: parent)
+            case S_IFREG: files.append(File(path, information))
+            // The operation says why it refuses what the command line names.
+            default: if isOperand { files.append(File(path, information)) } else { leftAlone += 1 }
+            }
+        } catch let failure as Failure where goesOn {
+            // What is gone since its folder was listed needs nothing any more.
+            guard isOperand || failure.status != errSecItemNotFound else { return }
+            unread.append((path, failure))
+        }
+    }
+
     private mutating func addFolder(_ path: String, named name: String, in parent: Int32) throws {
         let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("open", path) }
@@ -62,15 +77,7 @@ struct FileTree {
         defer { closedir(stream) }
         let folder = path.hasSuffix("/") ? path : path + "/"
         for name in try Self.names(stream, path) where hasMarks || !Self.marks.contains(name) {
-            var information = stat()
-            guard fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 else {
-                throw Self.failure("examine", folder + name)
-            }
-            switch information.st_mode & S_IFMT {
-            case S_IFREG: files.append(File(folder + name, information))
-            case S_IFDIR: try addFolder(folder + name, named: name, in: descriptor)
-            default: leftAlone += 1
-            }
+            try add(folder + name, named: name, in: descriptor)
         }
     }
 

@@ -12,6 +12,8 @@ struct FileWork {
         case skipped
         /// The file is protected already, in another class than was asked for.
         case inAnotherClass
+        /// The file is of no kind that the operation is for.
+        case leftAlone
     }
 
     struct Answer: Encodable {
@@ -29,7 +31,7 @@ struct FileWork {
         var done = 0
         var skipped = 0
         var inAnotherClass = 0
-        /// Symbolic links and the like below folders, and files under a password.
+        /// Symbolic links and the like below folders, files under a password, and files of other kinds.
         var leftAlone = 0
         var bytes: UInt64 = 0
         var failed: [Problem] = []
@@ -43,18 +45,24 @@ struct FileWork {
     ///   - verb: What was done, as in "protected".
     ///   - state: The state of files for which there was nothing to do, as in "protected already".
     ///   - marks: Whether to include the files that keep the classes of folders.
-    static func run(
+    ///   - isSweep: Whether the work is short for each file of what may be everything that a person has: it also goes
+    ///     on after folders that cannot be read, and its progress counts files.
+    static func run<Cause: Error>(
         _ paths: [String], verb: String, otherwise state: String, json: Bool, marks: Bool = false,
-        _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(SealedFileError) -> Outcome
+        isSweep: Bool = false,
+        _ body: @Sendable (_ file: FileTree.File, _ progress: (UInt64) -> Void) throws(Cause) -> Outcome
     ) throws {
-        let tree = try FileTree(paths, marks: marks)
+        let tree = try FileTree(paths, marks: marks, goingOn: isSweep)
         let named = Set(paths)
         let files = tree.files
-        let progress = FileProgress(tree.size)
-        let shared = Mutex((answer: Answer(leftAlone: tree.leftAlone), failure: Failure?.none))
+        let progress = isSweep ? FileProgress(files: files.count) : FileProgress(tree.size)
+        var answer = Answer(leftAlone: tree.leftAlone)
+        answer.failed = tree.unread.map { Answer.Problem(path: $0.path, error: $0.failure.message) }
+        let shared = Mutex((answer: answer, failure: tree.unread.first?.failure))
         DispatchQueue.concurrentPerform(iterations: files.count) { number in
             let file = files[number]
-            do throws(SealedFileError) {
+            defer { if isSweep { progress.add(1) } }
+            do throws(Cause) {
                 let outcome = try body(file, progress.add)
                 shared.withLock { shared in
                     switch outcome {
@@ -63,11 +71,16 @@ struct FileWork {
                         shared.answer.bytes += file.size
                     case .skipped: shared.answer.skipped += 1
                     case .inAnotherClass: shared.answer.inAnotherClass += 1
+                    case .leftAlone: shared.answer.leftAlone += 1
                     }
                 }
             } catch {
-                if case .encryptedWithPassword = error, !named.contains(file.path) {
-                    return shared.withLock { $0.answer.leftAlone += 1 }
+                if let error = error as? SealedFileError, !named.contains(file.path) {
+                    if case .encryptedWithPassword = error {
+                        return shared.withLock { $0.answer.leftAlone += 1 }
+                    }
+                    // What is gone since its folder was listed needs nothing any more.
+                    if isSweep, case .notFound = error { return }
                 }
                 let failure = Failure(error)
                 shared.withLock { shared in
@@ -77,9 +90,10 @@ struct FileWork {
             }
         }
         progress.end()
-        var (answer, failure) = shared.withLock { $0 }
+        let failure = shared.withLock { $0.failure }
+        answer = shared.withLock { $0.answer }
         answer.failed.sort { $0.path < $1.path }
-        try report(answer, failure, (verb, state), json: json, isOne: files.count == 1)
+        try report(answer, failure, (verb, state), json: json, isOne: files.count + tree.unread.count == 1)
     }
 
     private static func report(

@@ -1,0 +1,96 @@
+import CLibrary
+import DatabaseFiles
+import FoundationEssentials
+import MountedFolder
+import ProtectedFiles
+import StatusCodes
+import Synchronization
+import VaultInterface
+
+/// Wraps the keys of protected files and of encrypted databases anew, under the present class keys of the vault.
+///
+/// A file is the former one or the renewed one at every moment, and what is renewed already stays as it is. So a run
+/// that was interrupted is continued by the next.
+struct FileRenewal {
+    private let owner: OwnersVault
+
+    init(_ session: VaultSession) {
+        owner = OwnersVault(session: session)
+    }
+
+    /// Renews the files and databases that the paths name, and those below the folders that they name.
+    ///
+    /// - Throws: ``Failure`` after all others are done, if one failed.
+    func run(_ paths: [String], json: Bool) throws {
+        if let path = paths.first(where: MountPoint.holds) {
+            throw Failure(
+                status: errSecParam,
+                "\(path.escapedForTerminal) is in a mounted folder: name the folder that is mounted there instead")
+        }
+        try unlock()
+        let hasMounted = Mutex(false)
+        defer {
+            if hasMounted.withLock({ $0 }) {
+                CommandNote.show("mounted folders were left alone: name the folders that are mounted there, too")
+            }
+        }
+        try FileWork.run(
+            paths, verb: "renewed", otherwise: "renewed already", json: json, marks: true, isSweep: true
+        ) { found, _ in
+            guard !found.isSymbolicLink else { throw SealedFileError.symbolicLink(path: found.path) }
+            if try isProtected(found.path) { return try renewFile(found) ? .done : .skipped }
+            if MountPoint.holds(found.path) {
+                hasMounted.withLock { $0 = true }
+                return .leftAlone
+            }
+            return try renewDatabase(found.path)
+        }
+    }
+
+    /// Asks for the passcode once. Otherwise each file of a closed class would, and each would try a wrong one.
+    private func unlock() throws {
+        let status = try owner.session.perform(ReadStatus())
+        guard status.isPasscodeSet, status.lockState != .unlocked else { return }
+        // If nobody can be asked, each file of a closed class says what to do.
+        _ = try owner.session.unlockIfPossible()
+    }
+
+    /// Plain files are opened for reading only: who uses the vault may have no right to write to them.
+    private func isProtected(_ path: String) throws(SealedFileError) -> Bool {
+        do throws(SealedFileError) {
+            _ = try SealedFileInfo(path)
+            return true
+        } catch {
+            guard case .notProtected = error else { throw error }
+            return false
+        }
+    }
+
+    private func renewFile(_ found: FileTree.File) throws(SealedFileError) -> Bool {
+        let file = try SealedFile(found.path, .writing, keys: owner.session, durability: .power)
+        defer { file.close() }
+        guard try file.fileIdentity == found.identity else { throw .changed(path: found.path) }
+        return try file.rewrapKey(keys: owner.session)
+    }
+
+    private func renewDatabase(_ path: String) throws -> FileWork.Outcome {
+        do {
+            // Each thread has an override of its own.
+            let isRenewed = try VaultSession.$override.withValue(owner) {
+                try ProtectedDatabaseFile(path: path).rewrapKey()
+            }
+            return isRenewed.map { $0 ? .done : .skipped } ?? .leftAlone
+        } catch ProtectedDatabaseError.Code.notEncrypted, ProtectedDatabaseError.Code.notDatabase {
+            return .leftAlone
+        } catch ProtectedDatabaseError.Code.keyNotFound where Self.isItemStore(path) {
+            return .leftAlone
+        }
+    }
+
+    /// Whether the database has the items of a vault. Its key is in the keybag beside it.
+    private static func isItemStore(_ path: String) -> Bool {
+        let url = URL(fileURLWithPath: path)
+        let keybag = url.deletingLastPathComponent().appendingPathComponent("keybag").path
+        return url.lastPathComponent.hasPrefix("items-") && access(keybag, F_OK) == 0
+    }
+}
