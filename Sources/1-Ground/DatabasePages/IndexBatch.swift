@@ -74,10 +74,19 @@ struct IndexBatch: Equatable {
         let flags: UInt32 = bytes.bigEndian(at: 32)
         guard flags & ~Self.flagOfContinuing == 0 else { return nil }
         continues = flags & Self.flagOfContinuing != 0
-        entries = (0..<count).map {
-            let place = Self.fixedSize + Self.entrySize * $0
-            return PageVersionEntry(page: bytes.bigEndian(at: place), version: bytes.bigEndian(at: place + 4))
+        // One pass and no closures: opening a database reads an entry for each of its pages.
+        let pageCount = state.pageCount
+        var isValid = true
+        entries = [PageVersionEntry](unsafeUninitializedCapacity: count) { entries, initialized in
+            var place = Self.fixedSize
+            for index in 0..<count {
+                let entry = PageVersionEntry(page: bytes.bigEndian(at: place), version: bytes.bigEndian(at: place + 4))
+                isValid = isValid && entry.page != 0 && entry.page <= pageCount && entry.version != 0
+                entries.initializeElement(at: index, to: entry)
+                place += Self.entrySize
+            }
+            initialized = count
         }
-        guard entries.allSatisfy({ $0.page != 0 && $0.page <= state.pageCount && $0.version != 0 }) else { return nil }
+        guard isValid else { return nil }
     }
 }

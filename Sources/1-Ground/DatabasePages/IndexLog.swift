@@ -177,11 +177,14 @@ final class IndexLog {
     private func apply(_ batch: IndexBatch) {
         let count = Int(batch.state.pageCount)
         if versions.count > count { versions.removeLast(versions.count - count) }
-        guard let last = batch.entries.map(\.page).max() else { return }
+        var last: UInt32 = 0
+        for entry in batch.entries { last = max(last, entry.page) }
         if versions.count < last {
             versions.append(contentsOf: repeatElement(0, count: Int(last) - versions.count))
         }
-        for entry in batch.entries { versions[Int(entry.page) - 1] = entry.version }
+        versions.withUnsafeMutableBufferPointer { versions in
+            for entry in batch.entries { versions[Int(entry.page) - 1] = entry.version }
+        }
     }
 
     // MARK: Writing

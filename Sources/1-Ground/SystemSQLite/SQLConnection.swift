@@ -201,6 +201,21 @@ package final class SQLConnection {
         }
     }
 
+    /// Runs `body`, which only reads, so that all of its statements see the same moment and share one taking of the
+    /// locks.
+    package func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        if isInTransaction { try run("ROLLBACK") }
+        try run("BEGIN")
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            if isInTransaction { try? run("ROLLBACK") }
+            throw error
+        }
+    }
+
     /// Throws if SQLite has rolled the transaction back, as it does after some errors. Otherwise each later statement
     /// would be committed on its own.
     package func requireTransaction() throws(SQLiteError) {

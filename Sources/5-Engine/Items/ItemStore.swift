@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import Synchronization
 import SystemSQLite
 
 /// The rows of a vault in SQLite. It sees digests and sealed bytes, and has no key but the one of its file.
@@ -13,6 +14,8 @@ package final class ItemStore: Sendable {
     private let readers: ReaderPool?
     private let sizes = GroupSizes()
     private let newest = NewestChange()
+    /// Whether earlier software had written some of the rows when the store was opened; true before that is known.
+    let hadOldRows = Atomic(true)
 
     private init(_ file: StoreFile, _ writer: WriterConnection, readers: ReaderPool?) {
         self.file = file
@@ -88,6 +91,9 @@ package final class ItemStore: Sendable {
         try? close()
     }
 
+    /// Returns whether there may be rows of version 0, as far as the opening of the store tells.
+    package var mayHaveOldRows: Bool { hadOldRows.load(ordering: .relaxed) }
+
     /// Whether the writing connection has been made.
     package var hasWritten: Bool { writer.isOpen }
 
@@ -111,8 +117,7 @@ package final class ItemStore: Sendable {
         try? close()
     }
 
-    /// Reads rows on behalf of an authorized request, without a transaction around: each search is one statement and
-    /// therefore atomic.
+    /// Reads rows on behalf of an authorized request, all as they are at one moment.
     ///
     /// - Parameter keybag: The keybag that the rows must belong to; nil to read any rows.
     package func read<Result>(
@@ -120,7 +125,11 @@ package final class ItemStore: Sendable {
     ) throws -> Result {
         // Before the reading begins, which finds at least this change.
         let floor = newest.value
-        return try withConnection { try body(Reader(database: $0, keybag: keybag, floor: floor, newest: newest)) }
+        return try withConnection { database in
+            try database.reading {
+                try body(Reader(database: database, keybag: keybag, floor: floor, newest: newest))
+            }
+        }
     }
 
     func withConnection<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {

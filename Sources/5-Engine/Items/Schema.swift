@@ -1,6 +1,7 @@
 import Access
 import FoundationEssentials
 import KeychainModel
+import Synchronization
 import SystemSQLite
 
 /// The tables of the item store. Documentation/Formats.md specifies them.
@@ -240,6 +241,39 @@ extension ItemStore {
                     throw StoreError.corrupt(reason: "the store names no keybag")
                 }
                 return keybag
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// What a program has to know of a store before it uses it.
+    package struct Standing: Sendable {
+        /// The keybag of the rows.
+        package var owner: UUID
+        /// The number of the last change.
+        package var sequence: UInt64
+    }
+
+    /// Checks that this is a store in the present format, all at one moment.
+    package func standing() throws(StoreError) -> Standing {
+        do {
+            return try withConnection { database in
+                // Each statement on its own would take and give back the locks of the log.
+                try database.reading {
+                    guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+                        throw StoreError.corrupt(reason: "not an item store")
+                    }
+                    try Schema.check(database)
+                    let (owner, sequence) = try Schema.vault(in: database)
+                    guard let owner else { throw StoreError.corrupt(reason: "the store names no keybag") }
+                    guard let sequence = UInt64(exactly: sequence) else {
+                        throw StoreError.corrupt(reason: "the store does not say how far it has come")
+                    }
+                    let reader = Reader(database: database, keybag: nil, floor: 0, newest: nil)
+                    hadOldRows.store(try !reader.oldRows(after: .min, limit: 1).isEmpty, ordering: .relaxed)
+                    return Standing(owner: owner, sequence: sequence)
+                }
             }
         } catch {
             throw StoreError(error)

@@ -77,7 +77,7 @@ package final class EmbeddedVault: VaultEngine {
         do {
             let vault = try VaultFolder.open(at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
             // Who may only read can go on without.
-            try? vault.renewOldDigests()
+            try? vault.renewDigestsFoundAtOpening()
             return EmbeddedVault(vault, surroundings)
         } catch {
             throw VaultError(error)

@@ -396,7 +396,13 @@ final class OpenedVault: Sendable {
         }
     }
 
-    private static let rowsRenewedAtOnce = 1_000
+    /// Each transaction writes nearly all pages of the indexes, because digests are in no order.
+    private static let rowsRenewedAtOnce = 16_384
+
+    /// Does what ``renewOldDigests()`` does if the opening of the store has found old rows.
+    func renewDigestsFoundAtOpening() throws {
+        if store.mayHaveOldRows { try renewOldDigests() }
+    }
 
     /// Returns the number of items of each class in the groups that `authorization` covers.
     func itemCounts(for authorization: Authorization) throws(StoreError) -> [ItemClass: Int] {

@@ -43,11 +43,12 @@ extension VaultFolder {
         }
         let store = try ItemStore.open(path: folder.path(of: name), key: keys.storeKey)
         do {
-            guard try store.check() == keybag.identifier else {
+            let standing = try store.standing()
+            guard standing.owner == keybag.identifier else {
                 throw VaultError.unusableVault(
                     reason: "\(folder.path(of: name)) belongs to another keybag; restore both from the same backup")
             }
-            guard try store.sequence() >= keys.keybag.storeSequence ?? 0 else {
+            guard standing.sequence >= keys.keybag.storeSequence ?? 0 else {
                 throw VaultError.corruptVault(
                     reason:
                         "\(folder.path(of: name)) is an older copy: the keybag knows of later changes. Put back the "
