@@ -12,6 +12,8 @@ import VaultInterface
 final class UnlockingVault: Vault {
     fileprivate let base: any Vault
     private let prompt: any PasscodePrompt
+    /// How the last unlocking ended; nil before the first. Held while the vault is unlocked.
+    private let unlocking = Mutex<Result<Void, VaultError>?>(nil)
 
     init(base: any Vault, prompt: any PasscodePrompt) {
         (self.base, self.prompt) = (base, prompt)
@@ -26,7 +28,9 @@ final class UnlockingVault: Vault {
             guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error,
                 try isLocked(as: client)
             else { throw error }
-            let passcode = try unlock(as: client)
+            guard let passcode = try unlock(as: client) else {
+                return try base.perform(operation, as: client, send: send)
+            }
             let former = ProcessPrompt.current
             ProcessPrompt.current = JustTypedPrompt(passcode, then: former ?? prompt)
             defer { ProcessPrompt.current = former }
@@ -34,15 +38,30 @@ final class UnlockingVault: Vault {
         }
     }
 
-    /// Asks for the passcode and unlocks.
+    /// Asks for the passcode and unlocks, unless another thread has done it meanwhile.
     ///
-    /// - Returns: The passcode.
+    /// A command that works on many files at once asks once, and tries a wrong passcode once: each try counts, and
+    /// after some the vault may be erased.
+    ///
+    /// - Returns: The passcode; nil if the vault was unlocked already.
     @discardableResult
-    fileprivate func unlock(as client: Client) throws(VaultError) -> SecretBytes {
-        let passcode = try askForPasscode()
-        try base.perform(UnlockVault(with: passcode), as: client)
-        VaultSession(vault: base, client: client).showUnlockFindings()
-        return passcode
+    fileprivate func unlock(as client: Client) throws(VaultError) -> SecretBytes? {
+        try unlocking.withLock { last throws(VaultError) in
+            if let last {
+                try last.get()
+                guard try isLocked(as: client) else { return nil }
+            }
+            do throws(VaultError) {
+                let passcode = try askForPasscode()
+                try base.perform(UnlockVault(with: passcode), as: client)
+                last = .success(())
+                VaultSession(vault: base, client: client).showUnlockFindings()
+                return passcode
+            } catch {
+                last = .failure(error)
+                throw error
+            }
+        }
     }
 
     fileprivate var canAsk: Bool { prompt.isAvailable }
