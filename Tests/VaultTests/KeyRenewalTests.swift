@@ -247,6 +247,42 @@ import VaultInterface
         try again.renewKeys()
     }
 
+    /// Whatever somebody writes into the mark of a renewal, the store in force stays.
+    @Test func aHostileMarkRemovesNothingInForce() throws {
+        let vault = try open()
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        vault.close()
+        let folder = try FolderContents(of: path)
+        let enclave = try SoftwareEnclave(decoding: try #require(folder["device-secret"]))
+        let own = try Keybag(decoding: try #require(folder["keybag"]), in: enclave).identifier
+        func bytes(_ identifiers: UUID...) -> Data {
+            identifiers.reduce(into: Data()) { $0 += withUnsafeBytes(of: $1.uuid) { Data($0) } }
+        }
+        var random = SeededGenerator()
+        for mark in [
+            Data(), random.bytes(31), random.bytes(32), bytes(own, own), bytes(own, UUID()), bytes(UUID(), own),
+            bytes(UUID(), UUID()), bytes(own, own) + Data([1]),
+        ] {
+            var contents = folder
+            contents["renewal"] = mark
+            try contents.restore(to: path)
+            let again = try open()
+            #expect(try again.items(.password("s", "a")).map(\.value) == [Data("value".utf8)], "\(Array(mark))")
+            #expect(try again.verify(as: .owner).problems.isEmpty)
+            again.close()
+            #expect(try FolderContents(of: path)["renewal"] == nil)
+        }
+        // One that cannot be a mark is an error, and nothing is lost.
+        for mark in [Data(count: 65), Data(count: 1 << 20)] {
+            var contents = folder
+            contents["renewal"] = mark
+            try contents.restore(to: path)
+            #expect(throws: VaultError.self) { try open() }
+        }
+        try folder.restore(to: path)
+        #expect(try open().items(.password("s", "a")).count == 1)
+    }
+
     @Test func otherProgramsGoOn() throws {
         let (vault, other) = (try open(), try open())
         _ = try other.add(.password("s", "before", "value"), as: .app)

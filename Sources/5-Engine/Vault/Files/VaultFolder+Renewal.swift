@@ -42,6 +42,8 @@ extension VaultFolder {
         let names = try folder.read(Self.renewalName, limit: 64)
         guard names.count == 32 else { return try removeMark() }
         let (from, to) = (Self.identifier(names.prefix(16)), Self.identifier(names.suffix(16)))
+        // No renewal writes that, and the store in force must not be taken for one that is to go.
+        guard from != to else { return try removeMark() }
         if keybag.identifier == to { return try completeRenewal(from: from) }
         if keybag.identifier == from { try bringBackStore(of: keybag, from: to) }
         // A renewal that goes on, or one whose vault was erased meanwhile, which then ends itself.
