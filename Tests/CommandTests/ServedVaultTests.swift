@@ -362,9 +362,10 @@ import Testing
             printf one | keychain set db app
             printf 'key={{ keychain://db/app }}' > in.conf
             cat > program <<'END'
-            trap 'cat "$KEY" "$CONF"; echo' HUP
+            # Each line in one write: what waits for a line must not see it without its end.
+            trap 'echo "$(cat "$KEY" "$CONF")"' HUP
             trap 'echo ended; exit 3' TERM
-            cat "$KEY" "$CONF"; echo; while :; do sleep 0.05; done
+            echo "$(cat "$KEY" "$CONF")"; while :; do sleep 0.05; done
             END
             keychain run --reload HUP --file KEY=keychain://db/app --template CONF=in.conf -- sh program > out & run=$!
             until_line out onekey=one
