@@ -30,6 +30,8 @@ import VaultService
                     return script
                 }
             }
+            // Also after a failure, or the writers would never end.
+            defer { stop.isDone.store(true, ordering: .relaxed) }
             for (present, next) in [("first", nil), ("first", "second"), ("second", "third")] {
                 var last = RenewalProgress(done: 0, all: 0)
                 let operation = RenewKeys(

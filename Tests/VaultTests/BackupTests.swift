@@ -160,7 +160,6 @@ import VaultInterface
         #expect(throws: VaultError.self) { try vault.restore({ try reader(bytes) }, as: .owner) }
     }
 
-    /// Each changed, missing or added byte is noticed, and then there is no vault.
     /// A backup for this device that was made before the class keys were renewed, once and twice.
     @Test func itsVaultRestoresOneOfFormerKeys() throws {
         let person = PersonUnderTest()
@@ -213,6 +212,7 @@ import VaultInterface
         #expect(try restored.verify(as: .owner).problems.isEmpty)
     }
 
+    /// Each changed, missing or added byte is noticed, and then there is no vault.
     @Test func everyByteCounts() throws {
         let vault = try EmbeddedVault.open(at: path)
         try fill(vault)

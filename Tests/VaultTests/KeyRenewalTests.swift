@@ -109,6 +109,11 @@ import VaultInterface
         let keybag = try Keybag(decoding: try #require(before["keybag"]), in: enclave)
         let former = try ClassKeys(keybag, in: enclave)
         let protection = try #require(keybag.passcode)
+        try before.restore(to: folder.path(of: "before"))
+        let formerStore = try ItemStore.open(
+            path: ItemStoreFile.path(inVault: folder.path(of: "before")), key: former.storeKey)
+        #expect(try formerStore.check() == keybag.identifier)
+        try formerStore.close()
         try former.unlock(with: protection.key(for: .test("right"), in: enclave))
         let store = try ItemStoreFile.name(inVault: path)
         #expect(throws: (any Error).self) { try ItemStore.open(path: path + "/" + store, key: former.storeKey).check() }
@@ -317,6 +322,8 @@ import VaultInterface
                     return script
                 }
             }
+            // Also after a failure, or the writers would never end.
+            defer { stop.isDone.store(true, ordering: .relaxed) }
             for _ in 0..<TestScale.count(4, soak: 20) { try vault.renewKeys() }
             stop.isDone.store(true, ordering: .relaxed)
             return try await group.reduce(into: []) { $0.append($1) }
@@ -362,7 +369,9 @@ import VaultInterface
             #expect(try vault.verify(as: .owner).problems.isEmpty, "round \(round), seed \(random.seed)")
             vault.close()
             let left = try FolderContents(of: path).entries.keys.filter {
-                $0 == "renewal" || $0.hasPrefix("items-") && $0.hasSuffix(".db")
+                !["device-secret", "keybag", "lock"].contains($0)
+                    && ![".pages", "-wal", "-shm"].contains(where: $0.hasSuffix)
+                    && !$0.hasPrefix("former-keys-")
             }
             #expect(left.count == 1, "round \(round), seed \(random.seed): \(left)")
         }

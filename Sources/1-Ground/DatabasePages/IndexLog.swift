@@ -182,6 +182,7 @@ final class IndexLog {
         if versions.count < last {
             versions.append(contentsOf: repeatElement(0, count: Int(last) - versions.count))
         }
+        // Within bounds: a batch has no page 0, and `versions` reaches to the last page of this one.
         versions.withUnsafeMutableBufferPointer { versions in
             for entry in batch.entries { versions[Int(entry.page) - 1] = entry.version }
         }

@@ -100,15 +100,17 @@ package struct PrivateFolder: Sendable, Hashable {
         try synchronize()
     }
 
-    /// Removes the temporary files of replacements of `names` that a crash interrupted.
+    /// Removes the temporary files of replacements that a crash interrupted.
     ///
     /// The caller makes sure that nobody replaces these files at the same time.
-    package func removeRemains(of names: [String]) throws(FileError) {
+    ///
+    /// - Parameter isMeant: Returns whether to remove those of the file with this name.
+    package func removeRemains(where isMeant: (String) -> Bool) throws(FileError) {
         for name in try self.names() where name.hasPrefix(".") {
             // The form of the names in `replace`: the file's name, the process and a random number.
             let parts = name.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }),
-                names.contains(parts.dropLast(2).joined(separator: "."))
+                isMeant(parts.dropLast(2).joined(separator: "."))
             else { continue }
             try remove(name)
         }

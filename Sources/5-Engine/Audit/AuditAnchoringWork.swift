@@ -107,7 +107,7 @@ struct AuditAnchoringWork {
         let anchor = AuditAnchor(keybag: anchorSeal.identifier, identifier: identifier, ends: ends)
         guard let encoded = anchor.encoded(under: anchorSeal) else { throw writers[0].headError }
         // Only who holds both heads replaces the anchor.
-        try folder.removeRemains(of: [AuditAnchor.fileName])
+        try folder.removeRemains { $0 == AuditAnchor.fileName }
         try folder.replace(AuditAnchor.fileName, with: encoded)
         for index in writers.indices {
             // The anchor counts from here on. A slot that could not be written is written by the next append.

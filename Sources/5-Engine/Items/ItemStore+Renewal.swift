@@ -2,8 +2,8 @@ import FoundationEssentials
 import Sealing
 import SystemSQLite
 
-/// What tells whether the copy of a row in another store is as the row is now: whatever changes a row gives it the
-/// number of the change.
+/// Identifies the state of a row. A copy of a row is up to date if it has the same state, because every change gives
+/// the row a new number.
 package struct RowState: Sendable, Hashable {
     /// The number of the row, and, of a former version, the version.
     package struct Place: Sendable, Hashable, Comparable {
@@ -24,8 +24,8 @@ package struct RowState: Sendable, Hashable {
 }
 
 extension ItemStore {
-    /// Lets transactions return before they are on the disk, and gives them memory for many pages. For a store that is
-    /// being filled, and that a crash may take away.
+    /// Speeds up filling a new store: transactions do not wait for the disk, and the page cache is larger. After a
+    /// crash the store is made again.
     package func beginFilling() throws {
         try file.explaining {
             // Pages that do not fit would be sealed again and again.
@@ -33,12 +33,13 @@ extension ItemStore {
         }
     }
 
-    /// Waits until all is on the disk. From then on each transaction does.
+    /// Waits until the store is on the disk. Later transactions are durable again.
     package func endFilling() throws {
         try file.explaining {
             try writer.use { database in
                 try database.execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192")
-                _ = try database.integer("PRAGMA wal_checkpoint(TRUNCATE)")
+                // The first column says whether somebody was in the way.
+                guard try database.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else { throw StoreError.busy }
             }
         }
     }

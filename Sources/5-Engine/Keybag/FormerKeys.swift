@@ -5,8 +5,8 @@ import FoundationEssentials
 import KeychainModel
 import SecureMemory
 
-/// The class keys that a vault had before they were renewed, each wrapped under the present key of its class: for what
-/// still hangs on them, such as files elsewhere.
+/// The class keys from before each renewal, wrapped under the present key of the same class. They open what a renewal
+/// cannot seal again, such as files outside the vault.
 ///
 ///     offset  bytes  field (integers big-endian)
 ///          0      8  magic "SKFORMER"
@@ -38,8 +38,9 @@ package struct FormerKeys: Sendable, Equatable {
     /// - Parameter keys: The class keys that wrap these. The vault has to be unlocked.
     /// - Throws: ``KeybagError/locked(_:)``; ``KeybagError/malformed(reason:)`` for more than 4,096 renewals.
     package func renewed(from keys: ClassKeys, to next: ClassKeys) throws(KeybagError) -> FormerKeys {
-        guard generations.count < Self.most else {
-            throw .malformed(reason: "its keys were renewed \(Self.most) times, and no more former keys can be kept")
+        guard generations.count < Self.maximumCount else {
+            throw .malformed(
+                reason: "its keys were renewed \(Self.maximumCount) times, and no more former keys can be kept")
         }
         return try wrapped([keys.keybag.identifier] + keybags, from: keys, under: next)
     }
@@ -49,7 +50,8 @@ package struct FormerKeys: Sendable, Equatable {
         try wrapped(keybags.filter { $0 != other.keybag.identifier }, from: keys, under: other)
     }
 
-    /// Leaves out keys that cannot be opened any more: those of the passcode-only class, once there was no passcode.
+    /// Leaves out a former key that no present key opens: of the passcode-only class after the passcode was removed,
+    /// and of the classes for this device only after a recovery.
     private func wrapped(
         _ keybags: [UUID], from keys: ClassKeys, under next: ClassKeys
     ) throws(KeybagError) -> FormerKeys {
@@ -61,7 +63,10 @@ package struct FormerKeys: Sendable, Equatable {
                 let former =
                     try keybag == keys.keybag.identifier
                     ? keys.classKey(for: protection) : key(of: protection, in: keybag, under: keys)
-                guard let former else { continue }
+                guard let former else {
+                    guard !RecoveryRecord.classes.contains(protection) else { throw .authenticationFailed }
+                    continue
+                }
                 let wrapping = Self.wrappingKey(try next.classKey(for: protection), protection, keybag)
                 guard let wrapped = try? AES.KeyWrap.wrap(former, using: wrapping) else {
                     throw .malformed(reason: "class key \(protection.rawValue) cannot be wrapped")
@@ -189,7 +194,8 @@ package struct FormerKeys: Sendable, Equatable {
     private static let headerSize = 28
     private static let entrySize = 41
     private static let codeSize = 32
-    private static let most = 4_096
+    /// The most former keybags in a record.
+    package static let maximumCount = 4_096
     /// The largest size of the record in bytes.
-    package static let largestEncoding = headerSize + most * (17 + 7 * entrySize) + codeSize
+    package static let largestEncoding = headerSize + maximumCount * (17 + 7 * entrySize) + codeSize
 }

@@ -1,15 +1,21 @@
 import CLibrary
 import FoundationEssentials
 
-/// Shows how many items of long work are done, in one line of the terminal that is removed at the end. Work on few
-/// items needs no line.
+/// Shows progress in one line of the terminal, for work on 10,000 items or more.
 enum ItemProgress {
     private static let few = 10_000
 
-    /// - Parameter what: What is done with the items.
+    /// - Parameter what: The work, as in "sealing under new keys".
     static func show(_ what: String, _ done: Int, of all: Int) {
-        guard all >= few, isatty(2) == 1 else { return }
-        let text = done < all ? "\(what): \(done) of \(all) items" : ""
+        guard all >= few else { return }
+        put(done < all ? "\(what): \(done) of \(all) items" : "")
+    }
+
+    /// Removes the line.
+    static func end() { put("") }
+
+    private static func put(_ text: String) {
+        guard isatty(2) == 1 else { return }
         // A line that cannot be shown is no reason to fail.
         try? FileOutput.write(Data(("\r\u{1B}[K" + text).utf8), to: 2)
     }

@@ -5,17 +5,22 @@ import VaultInterface
 struct RekeyCommand: DocumentedCommand {
     static let summary = "Give the vault fresh class keys, and renew files and databases."
     static let details = """
-        The vault gets fresh class keys, and every item is sealed anew under them. Files and databases elsewhere open \
-        as before, because the vault keeps its former class keys for them. Those under PATH get their keys wrapped \
-        anew, so that a former keybag with its passcode opens nothing of them. Their data stay as they are, so that a \
-        large file takes no longer than a small one. A copy that was made before still opens with the former keybag.
+        Use this if somebody may have had the vault's files together with the passcode. The class keys open all items, \
+        and a change of the passcode does not replace them. This command replaces the class keys and seals every item \
+        again. The passcode stays the same. It needs as much free disk space as the items take.
 
-        Other programs read and write meanwhile. A former recovery key opens nothing any more: make another. With \
-        --json, the first line tells of the vault, and the second of the files.
+        The vault keeps the former class keys, sealed under the new ones, so that protected files and encrypted \
+        databases still open. Name them, or folders with them, as PATH: the command then wraps their keys under the \
+        new class keys. Without this, somebody with the former class keys can still open them. It does not encrypt \
+        the data again, so a large file takes no longer than a small one. Copies and backups that were made before \
+        still open with the former keys.
 
-        Run it again with --files-only for files that were not there, or that failed. Files that are renewed already \
-        stay as they are. Plain files and files under a password are left alone, and so are databases with a key in \
-        the keychain, which is an item of the vault.
+        Other programs can use the vault meanwhile. A program that opened a vault with a passcode itself, without the \
+        daemon, has to unlock it again. The recovery key stops working: make another. With --json, the first line is \
+        about the vault, and the second about the files.
+
+        To continue later, for example with a disk that was not there, run it with --files-only. It leaves alone plain \
+        files, files under a password, and databases whose key is an item in the keychain.
         """
     static let examples = [
         Example("With all files of your own", "keychain rekey ~"),
@@ -23,12 +28,12 @@ struct RekeyCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("rekey")
 
-    @Argument(help: "Files, encrypted databases, and folders with them.", completion: .file())
+    @Argument(help: "Protected files, encrypted databases, or folders that contain them.", completion: .file())
     var paths: [String] = []
 
     @Flag(
         name: .customLong("files-only"),
-        help: "Leave the vault's keys as they are: they were renewed earlier, and these files were out of reach then.")
+        help: "Only wrap the keys of files and databases again; do not replace the vault's class keys.")
     var filesOnly = false
 
     @OptionGroup var passcode: PasscodeInput
@@ -50,9 +55,7 @@ struct RekeyCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         if !filesOnly { try renewVaultKeys(session) }
         guard paths.isEmpty else { return try FileRenewal(session).run(paths, json: json) }
-        CommandNote.show(
-            "files and databases outside of the vault still hang on its former class keys, which it keeps: renew them "
-                + "with `keychain rekey --files-only PATH`")
+        session.noteFilesOfFormerKeys()
     }
 
     private func renewVaultKeys(_ session: VaultSession) throws {

@@ -60,9 +60,11 @@ struct SetPasscodeCommand: DocumentedCommand {
 struct ChangePasscodeCommand: DocumentedCommand {
     static let summary = "Replace the passcode with another one."
     static let details = """
-        Takes the same time however many items there are. Who knows the old passcode, and has a copy of the vault's \
-        files from before, still has the class keys, on which the items hang. If the old passcode may be known, say \
-        --new-keys: it gives the vault new class keys, and seals every item anew under them.
+        Takes the same time however many items there are. It does not change the class keys, which open the items. \
+        Somebody who knows the old passcode and has an older copy of the vault's files can read the class keys from \
+        it, and with them later items. If the old passcode may be known, add --new-keys: the command then also \
+        replaces the class keys and seals every item again, as `keychain rekey` does. Older copies of the vault's \
+        files still open with the old passcode.
         """
     static let examples = [
         Example("Type the old one, and the new one twice", "keychain passcode change"),
@@ -75,7 +77,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
     @OptionGroup var passcode: PasscodeInput
     @OptionGroup var new: NewPasscodeInput
 
-    @Flag(name: .customLong("new-keys"), help: "Renew the class keys, too, as `keychain rekey` does.")
+    @Flag(name: .customLong("new-keys"), help: "Also replace the class keys and seal every item again.")
     var newKeys = false
 
     @Flag(help: .json)
@@ -88,6 +90,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
         let next = try new.ask()
         if newKeys {
             _ = try session.renewKeys(old, next: (next, new.options))
+            session.noteFilesOfFormerKeys()
         } else {
             try session.perform(ChangePasscode(from: old, to: next, options: new.options))
         }
@@ -95,7 +98,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
         new.showWorth(of: next)
         if !newKeys {
             CommandNote.show(
-                "the class keys are as before: if somebody else may know the old passcode, renew them with "
+                "the class keys did not change: if somebody else may know the old passcode, replace them with "
                     + "`keychain rekey`")
         }
     }

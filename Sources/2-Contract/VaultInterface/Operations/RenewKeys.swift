@@ -4,18 +4,19 @@ import Frames
 import KeychainModel
 
 /// Gives the vault new class keys, and seals every item anew under them, while others read and write. A former keybag,
-/// and a former recovery key, then open nothing of the vault. The vault is unlocked afterwards.
+/// and a former recovery key, then open nothing of the vault. The vault is unlocked afterwards, unless somebody locked
+/// it meanwhile.
 ///
 /// A failure, or a kill at any moment, leaves either all of the former keys in force or all of the new ones.
 ///
 /// - Throws: ``VaultError/busy`` while another program renews the keys, or if one changed the passcode meanwhile;
-///   ``VaultError/corruptItem(row:reason:)`` for an item that does not open, of which nothing would be left.
+///   ``VaultError/corruptItem(row:reason:)`` if an item does not open, because renewing would lose it.
 package struct RenewKeys: VaultOperation {
-    /// The present one; nil if none is set.
+    /// The present passcode; nil if none is set.
     package var passcode: SecretBytes?
-    /// What takes its place; nil to keep it.
+    /// The new passcode; nil to keep the present one.
     package var next: SecretBytes?
-    /// What `next` costs and how often it may be wrong.
+    /// Cost and tries of the new passcode.
     package var options: PasscodeOptions
 
     package init(passcode: SecretBytes?, next: SecretBytes? = nil, options: PasscodeOptions = PasscodeOptions()) {
@@ -48,9 +49,9 @@ package struct RenewKeys: VaultOperation {
 
 /// How far a renewal of the keys has come.
 package struct RenewalProgress: WireValue, Equatable {
-    /// Items that are sealed anew.
+    /// Rows compared so far: items and former versions.
     package var done: Int
-    /// About how many there are.
+    /// The estimated number of rows.
     package var all: Int
 
     package init(done: Int, all: Int) {
@@ -69,7 +70,7 @@ package struct RenewalProgress: WireValue, Equatable {
 package struct RenewalSummary: WireValue, Equatable {
     /// Items that are sealed under the new keys.
     package var items: Int
-    /// Former versions of items, and deleted items, that are.
+    /// Former versions and deleted items sealed under the new keys.
     package var formerVersions: Int
     /// Whether the vault had a recovery key, which opens nothing any more.
     package var hadRecoveryKey: Bool

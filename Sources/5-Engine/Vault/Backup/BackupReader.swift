@@ -66,6 +66,7 @@ struct BackupRows {
     let keybag: OpenedKeybag
     private let classes: Set<ProtectionClass>
     private var count: UInt64 = 0
+    private var hasFormerKeys = false
     /// What was found so far.
     private(set) var summary = BackupSummary()
 
@@ -82,7 +83,13 @@ struct BackupRows {
     /// - Throws: ``KeybagError/locked(_:)`` if its class key is locked.
     mutating func next() throws -> BackupEntry? {
         while let kind = try plaintext.read(1).first, (1...(format == 1 ? 1 : 4)).contains(kind) {
-            if kind == 4 { return .formerKeys(try readFormerKeys()) }
+            if kind == 4 {
+                guard count == 0, !hasFormerKeys else {
+                    throw VaultError.corruptBackup(reason: "its record of former keys is not at its start")
+                }
+                hasFormerKeys = true
+                return .formerKeys(try readFormerKeys())
+            }
             let row = try BackupRow(&plaintext, format: format).row
             count += 1
             guard classes.contains(row.binding.protection) else {

@@ -157,7 +157,10 @@ final class VaultBackup: Sendable {
                     guard case .row(var row, let item) = entry, !item.isTombstone else { continue }
                     if rows.keybag.identifier != keybag.identifier {
                         // The keys were renewed since.
-                        guard let renewed = try keybag.renew(row, from: rows.keybag) else { continue }
+                        guard let renewed = try keybag.renew(row, from: rows.keybag) else {
+                            leftOut += 1
+                            continue
+                        }
                         row = renewed.row
                     }
                     guard try makeRoom(for: row, item, writer, keybag) else {

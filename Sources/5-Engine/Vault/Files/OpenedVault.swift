@@ -136,7 +136,13 @@ final class OpenedVault: Sendable {
                 try replace(with: keybag, store)
             } else {
                 let store = try folder.openStore(of: &keybag)
-                let isRenewal = try folder.readFormerKeys(keybag.keys)?.keybags.contains(previous.identifier) ?? false
+                // If they cannot be read, no erase is announced; the items show whether they are there.
+                let isRenewal: Bool
+                do {
+                    isRenewal = try folder.readFormerKeys(keybag.keys)?.keybags.contains(previous.identifier) ?? false
+                } catch {
+                    isRenewal = true
+                }
                 try replace(with: keybag, store, isRenewal: isRenewal)
             }
         }
@@ -186,18 +192,21 @@ final class OpenedVault: Sendable {
     /// - Parameters:
     ///   - passcode: The present one; nil if none is set.
     ///   - nextKey: The next passcode, stretched with `protection`.
+    /// - Returns: What is sealed under the new keys.
     func complete(
         _ renewal: KeyRenewal, from passcode: CheckedPasscode?, to nextKey: LockedBytes?,
         _ protection: PasscodeProtection?, for authorization: Authorization
-    ) throws {
+    ) throws -> RenewalSummary {
         guard let folder else { throw VaultError.busy }
-        try folder.folder.withLock {
+        let summary = try folder.folder.withLock {
             try checkStoreIsInPlace()
             let present = try checkedKeybag(passcode, in: folder)
             let enclave = present.keys.enclave
             let former = try renewal.former.formerKeys().renewed(from: renewal.former.keys, to: renewal.next.keys)
             try folder.writeFormerKeys(former, of: renewal.next.keys)
             let sequence = try store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
+            let counts = try renewal.counts()
+            let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
             let next = try present.keys.keybag.replaced(
                 by: renewal.next.keys, under: nextKey, protection, storeSequence: sequence, in: enclave)
             // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
@@ -208,9 +217,12 @@ final class OpenedVault: Sendable {
             try replace(with: renewed, renewal.store, isRenewal: true)
             // If this fails, the next program that opens the vault does it.
             try? folder.completeRenewal(from: present.identifier)
+            return RenewalSummary(
+                items: counts.items, formerVersions: counts.formerVersions, hadRecoveryKey: hadRecoveryKey)
         }
         // Marks of deletions are gone, and numbers go on after a gap.
         changeNotifier.changed(.thisProcess) { _ in true }
+        return summary
     }
 
     /// The keybag on disk, for a holder of the folder's lock.

@@ -16,7 +16,9 @@ extension VaultFolder {
     static let renewalName = "renewal"
 
     /// The file with the class keys before those of `keybag`.
-    static func formerKeysName(of keybag: UUID) -> String { "former-keys-\(shortName(of: keybag))" }
+    static func formerKeysName(of keybag: UUID) -> String { formerKeysPrefix + shortName(of: keybag) }
+
+    static let formerKeysPrefix = "former-keys-"
 
     /// Marks the folder for a renewal, and makes the item store of the new keybag.
     ///
@@ -25,7 +27,7 @@ extension VaultFolder {
     func beginRenewal(of former: OpenedKeybag, to next: ClassKeys) throws -> (mark: PrivateFile, store: ItemStore) {
         try settleRenewal(former)
         let mark = try PrivateFile(Self.renewalName, in: folder, creating: true)
-        guard Self.holds(mark) else { throw VaultError.busy }
+        guard try Self.holds(mark) else { throw VaultError.busy }
         try mark.write(Self.bytes(former.identifier) + Self.bytes(next.keybag.identifier), at: 0)
         try mark.synchronize()
         try folder.synchronize()
@@ -53,17 +55,19 @@ extension VaultFolder {
         try folder.remove(Self.renewalName)
     }
 
-    /// Removes what hangs on the former keys, once the new ones are in force.
+    /// Removes what is sealed under the former keys, once the new ones are in force.
     func completeRenewal(from former: UUID) throws {
         try removeStore(Self.storeName(of: former))
         try folder.remove(Self.formerKeysName(of: former))
-        if try recoveryKeyState() != .absent,
-            RecoveryRecord.keybag(of: try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding))
-                == former
-        {
-            try folder.remove(Self.recoveryName)
-        }
+        if try hasRecoveryKey(of: former) { try folder.remove(Self.recoveryName) }
         try folder.remove(Self.renewalName)
+    }
+
+    /// Whether there is a recovery key that opens the class keys of a keybag.
+    func hasRecoveryKey(of keybag: UUID) throws -> Bool {
+        guard folder.contains(Self.recoveryName) else { return false }
+        let record = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
+        return RecoveryRecord.keybag(of: record) == keybag
     }
 
     /// Takes back that the store of the keybag in force was given up for that of another, which did not come into
@@ -82,7 +86,15 @@ extension VaultFolder {
         try folder.remove(Self.renewalName)
     }
 
-    private static func holds(_ mark: PrivateFile) -> Bool { (try? mark.lock(deadline: .zero)) != nil }
+    /// Returns whether nobody else holds the mark.
+    private static func holds(_ mark: PrivateFile) throws(FileError) -> Bool {
+        do throws(FileError) {
+            try mark.lock(deadline: .zero)
+            return true
+        } catch .lockTimeout {
+            return false
+        }
+    }
 
     private static func bytes(_ identifier: UUID) -> Data { withUnsafeBytes(of: identifier.uuid) { Data($0) } }
 
@@ -104,8 +116,10 @@ extension VaultFolder {
             switch error {
             case .authenticationFailed, .malformed:
                 throw VaultError.corruptVault(
-                    reason: "\(folder.path(of: name)) was changed; put it back from a copy of the folder: items with a "
-                        + "password of their own, and files elsewhere, may hang on the keys in it")
+                    reason:
+                        "\(folder.path(of: name)) is damaged; copy it from a backup of the folder. Without it, items "
+                        + "with a password or a fingerprint of their own, and files whose keys were not renewed, may "
+                        + "not open")
             case .unknownVersion(let version):
                 throw VaultError.corruptVault(
                     reason: "\(folder.path(of: name)) has format version \(version), which this version cannot read; "

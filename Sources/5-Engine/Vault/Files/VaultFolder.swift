@@ -73,11 +73,11 @@ struct VaultFolder: Sendable {
     /// A program that was killed while it replaced one of these files leaves the one that was to come: perhaps a keybag
     /// without a passcode, or under one that somebody knows.
     func removeRemainsOfKilledReplacements() throws {
-        try folder.removeRemains(
-            of: [
-                Self.keybagName, Self.nextKeybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
-                PasscodeGuard.fileName, Self.recoveryName, Self.fileAgreementKeyName,
-            ])
+        let names = [
+            Self.keybagName, Self.nextKeybagName, Self.deviceSecretName, Self.nextSecretName, Self.nextCounterName,
+            PasscodeGuard.fileName, Self.recoveryName, Self.fileAgreementKeyName,
+        ]
+        try folder.removeRemains { names.contains($0) || $0.hasPrefix(Self.formerKeysPrefix) }
     }
 
     /// Replaces device secret and keybag by fresh ones, so that neither the old rows nor copies of the old
@@ -90,13 +90,13 @@ struct VaultFolder: Sendable {
         let keybag = try Keybag.generate(
             in: enclave, replacing: present.keybag.identifier, counter: present.keybag.freshness?.counter.next
         ).knowing(storeSequence: max(sequence, present.keybag.storeSequence ?? 0))
-        // They hold the keys that are to be destroyed.
+        // It holds the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
-        try folder.remove(Self.formerKeysName(of: present.keybag.identifier))
         try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         // Whatever would still be wrapped for the key that is gone could never be opened.
         try folder.remove(Self.fileAgreementKeyName)
+        try folder.remove(Self.formerKeysName(of: present.keybag.identifier))
         try folder.remove(AuditReader.anchorName)
         return try inUse(keybag, in: enclave)
     }

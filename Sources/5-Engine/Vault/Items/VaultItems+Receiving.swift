@@ -46,7 +46,7 @@ extension VaultItems {
         var stored = item
         stored.accessGroup = operation.group(of: item)
         guard StoredItem.versions.contains(item.version) else {
-            throw .invalidRequest(reason: "an item has the version \(item.version), which no vault gives")
+            throw .invalidRequest(reason: "an item has the version \(item.version); versions are from 1 to 2^62")
         }
         if !operation.keepsIdentity {
             let now = now()

@@ -30,6 +30,11 @@ struct KeyRenewal {
         self.former = former
         self.folder = folder
         self.authorization = authorization
+        guard try former.formerKeys().keybags.count < FormerKeys.maximumCount else {
+            throw VaultError.unsupported(
+                reason: "the class keys were renewed \(FormerKeys.maximumCount) times, which is the most that a vault "
+                    + "keeps; move the items to a new vault with `keychain send`")
+        }
         let enclave = try SoftwareEnclave()
         var keybag = try Keybag.generate(in: enclave)
         try keybag.generateKey(for: .whenPasscodeSetThisDeviceOnly, in: enclave)
@@ -38,9 +43,10 @@ struct KeyRenewal {
         try store.beginFilling()
     }
 
-    /// Ends a renewal that failed. Removes what it made, unless that is in force.
+    /// Ends a renewal that failed: removes its store, or completes it if the new keys are in force already.
     func abandon() {
         store.abandon()
+        // If this fails, the next opening does it.
         try? folder.folder.withLock { try folder.settleRenewal(folder.openKeybag(), isOwn: true) }
     }
 
@@ -48,7 +54,7 @@ struct KeyRenewal {
     ///
     /// - Parameters:
     ///   - reading: Runs its argument with a reader of the present store.
-    ///   - copied: Told after each part how many rows were compared.
+    ///   - compared: Told after each part how many rows were compared.
     /// - Returns: How many rows were copied or removed.
     func pass(
         _ reading: ((ItemStore.Reader) throws -> Void) throws -> Void, compared: (Int) throws -> Void = { _ in }

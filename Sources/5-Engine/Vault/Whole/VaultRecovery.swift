@@ -92,11 +92,13 @@ extension VaultFolder {
         }
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
         let record = try RecoveryRecord(decoding: encoded, with: key)
-        // Its keys would take the place of those on which the items hang.
+        // Recovering with it would replace the keybag of the present items.
         guard hasPlainStore(record) || folder.contains(Self.storeName(of: record.keybag)) else {
             throw VaultError.unusableVault(
-                reason: "the recovery key in \(folder.path) is for other class keys than those of the items there; "
-                    + "the keys were renewed or the vault was erased since it was made")
+                reason:
+                    "\(folder.path(of: Self.recoveryName)) belongs to former class keys: the class keys were renewed "
+                    + "or the vault was erased after it was made. Use the recovery key that was made last, with its "
+                    + "record, or a backup")
         }
         return record
     }

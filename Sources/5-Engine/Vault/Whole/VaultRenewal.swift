@@ -13,10 +13,10 @@ struct VaultRenewal: Sendable {
     let passcodes: PasscodeCheck
     let lock: VaultLock
 
-    /// Passes over the rows before the last one, which makes others wait: each finds what was changed during the one
-    /// before.
+    /// The most passes that run while others write. The last pass, under the lock, makes writers wait, so that it
+    /// should find few changes.
     private static let mostPasses = 8
-    /// The last pass copies about as many rows in less than a tenth of a second.
+    /// If a pass copies fewer rows than this, the last pass makes writers wait for less than a tenth of a second.
     private static let fewRows = 500
 
     func perform(
@@ -24,38 +24,38 @@ struct VaultRenewal: Sendable {
     ) throws(VaultError) -> RenewalSummary {
         let request = AccessRequest(.passcode, isAboutWholeVault: true)
         let authorization = try gate.authorize(request, as: client, recordedAs: .keysRenewed)
+        var wasLocked = false
         let summary = try gate.perform(authorization) {
             try vault.takeOverChangedKeybag()
-            guard let folder = vault.folder else {
-                throw VaultError.unsupported(reason: "a vault in memory keeps its keys until it ends")
+            guard vault.folder != nil else {
+                throw VaultError.unsupported(reason: "the keys of a vault in memory cannot be renewed: it has no files")
             }
             let present = try checked(operation.passcode, as: client)
             let next = try nextPasscode(operation, present)
-            let hadRecoveryKey = try folder.recoveryKeyState() != .absent
             let renewal = try vault.beginRenewal(from: present, for: authorization)
             do {
                 try fill(renewal, authorization, send)
-                try vault.complete(
+                wasLocked = vault.keys.lockState != .unlocked
+                return try vault.complete(
                     renewal, from: present, to: next?.key, next?.protection, for: authorization)
             } catch {
                 renewal.abandon()
                 throw error
             }
-            if next != nil { try passcodes.tries.forget(vault.keys) }
-            let counts = try renewal.counts()
-            return RenewalSummary(
-                items: counts.items, formerVersions: counts.formerVersions, hadRecoveryKey: hadRecoveryKey)
         }
-        // Anchors the audit log under the new keys, and stores the public key for files. The keys are in force, and
-        // whatever of this fails, the next unlocking does.
+        // Forgets the tries, anchors the audit log under the new keys, and stores the public key for files. The renewal
+        // has succeeded; if one of these fails, the next unlocking does it.
+        if operation.passcode != nil { try? passcodes.tries.forget(vault.keys) }
         if let passcode = operation.next ?? operation.passcode { try? lock.unlock(with: passcode, as: client) }
+        // Somebody has locked the vault meanwhile.
+        if wasLocked { lock.enter(.locked) }
         return summary
     }
 
     private func checked(_ passcode: SecretBytes?, as client: Client) throws(VaultError) -> CheckedPasscode? {
         guard let passcode else {
             guard vault.keys.keybag.passcode == nil else {
-                throw .invalidRequest(reason: "the vault has a passcode, without which its keys cannot be renewed")
+                throw .invalidRequest(reason: "renewing the keys needs the vault's passcode")
             }
             return nil
         }
