@@ -10,8 +10,9 @@ import SecureMemory
 import Synchronization
 import TestSupport
 import Testing
-import Vault
 import VaultInterface
+
+@testable import Vault
 
 /// New class keys for a vault that is in use.
 @Suite struct KeyRenewalTests {
@@ -252,21 +253,162 @@ import VaultInterface
         try again.renewKeys()
     }
 
+    private static func keybag(of folder: FolderContents) throws -> UUID {
+        let encoded = try #require(folder["keybag"])
+        return try #require(Keybag.identifier(of: encoded))
+    }
+
+    private static func mark(_ from: UUID, _ to: UUID, isCommitted: Bool = false) -> Data {
+        RenewalMark(from: from, to: to).encoded + (isCommitted ? [1] : [])
+    }
+
+    /// The files of a vault with an item, before and after a renewal.
+    private func filesAroundARenewal() throws -> (before: FolderContents, after: FolderContents, key: RecoveryKey) {
+        let vault = try open()
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        let key = try vault.makeRecoveryKey(as: .owner)
+        vault.close()
+        let before = try FolderContents(of: path)
+        let again = try open()
+        try again.renewKeys()
+        _ = try again.add(.password("s", "b", "value"), as: .app)
+        again.close()
+        return (before, try FolderContents(of: path), key)
+    }
+
+    /// Adds the store of the former keys, as a kill before its removal leaves it.
+    private func withFormerStore(_ after: FolderContents, _ before: FolderContents) -> FolderContents {
+        var contents = after
+        for name in before.entries.keys where name.hasPrefix("items-") || name == "recovery" {
+            contents[name] = before[name]
+        }
+        return contents
+    }
+
+    /// Whoever puts the former keybag back loses nothing: the store in force stays, and opens with its own keybag.
+    @Test(arguments: [false, true], [false, true])
+    func aFormerKeybagRemovesNoStoreInForce(isCommitted: Bool, hasFormerStore: Bool) throws {
+        let (before, after, _) = try filesAroundARenewal()
+        var contents = hasFormerStore ? withFormerStore(after, before) : after
+        contents["renewal"] = try Self.mark(Self.keybag(of: before), Self.keybag(of: after), isCommitted: isCommitted)
+        contents["keybag"] = before["keybag"]
+        // Without the end of the mark, nothing can have been stored under the new keys.
+        guard isCommitted || !hasFormerStore else { return }
+        try contents.restore(to: path)
+        #expect(throws: VaultError.self) { try open() }
+        let left = try FolderContents(of: path)
+        for name in after.entries.keys where name.hasPrefix("items-") || name.hasPrefix("former-keys-") {
+            #expect(left[name] == after[name], "\(name)")
+        }
+        contents["keybag"] = after["keybag"]
+        try contents.restore(to: path)
+        let vault = try open()
+        #expect(try vault.items(.password("s", limit: nil)).count == 2)
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+    }
+
+    /// The former recovery key brings the former keys back only where the present ones are lost.
+    @Test(arguments: [false, true]) func aFormerRecoveryKeyReplacesNoKeybagInForce(isCommitted: Bool) throws {
+        let (before, after, key) = try filesAroundARenewal()
+        var contents = withFormerStore(after, before)
+        contents["renewal"] = try Self.mark(Self.keybag(of: before), Self.keybag(of: after), isCommitted: isCommitted)
+        try contents.restore(to: path)
+        #expect(throws: VaultError.self) { try EmbeddedVault.itemsLost(recovering: path, with: key) }
+        #expect(throws: VaultError.self) {
+            try EmbeddedVault.recover(at: path, with: key, in: .software, as: .owner)
+        }
+        #expect(try FolderContents(of: path)["keybag"] == after["keybag"])
+        let vault = try open()
+        #expect(try vault.items(.password("s", limit: nil)).count == 2)
+        vault.close()
+        #expect(try FolderContents(of: path)["recovery"] == nil)
+
+        contents["device-secret"] = try SoftwareEnclave().encoded()
+        try contents.restore(to: path)
+        #expect(try EmbeddedVault.itemsLost(recovering: path, with: key) == [:])
+        let (recovered, lost) = try EmbeddedVault.recover(at: path, with: key, in: .software, as: .owner)
+        #expect(lost == 0)
+        #expect(try recovered.items(.password("s", limit: nil)).map(\.value) == [Data("value".utf8)])
+    }
+
+    @Test func aRecoveryRecordThatCannotBeReadStopsItBeforeItsEnd() throws {
+        let vault = try open()
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        try FileManager.default.createDirectory(atPath: path + "/recovery", withIntermediateDirectories: false)
+        #expect(throws: VaultError.self) { try vault.renewKeys() }
+        #expect(try vault.items(.password("s", "a")).count == 1)
+        vault.close()
+        #expect(try open().items(.password("s", "a")).count == 1)
+    }
+
+    /// A program that has the vault open goes on after another was killed between the end of the former store and the
+    /// next keybag.
+    @Test func anOpenVaultGetsItsStoreBack() throws {
+        let vault = try open()
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        let own = try Self.keybag(of: FolderContents(of: path))
+        let next = UUID()
+        try Self.mark(own, next).write(to: URL(fileURLWithPath: path + "/renewal"))
+        #expect(chmod(path + "/renewal", 0o600) == 0)
+        let store = try ItemStore.open(path: ItemStoreFile.path(inVault: path), key: ItemStoreFile.key(ofVault: path))
+        try store.write(for: AccessGate.authorize(.renewKeys)) { try $0.retire(for: next) }
+        try store.close()
+        #expect(try vault.items(.password("s", "a")).count == 1)
+        _ = try vault.add(.password("s", "b", "value"), as: .app)
+        #expect(try FolderContents(of: path)["renewal"] == nil)
+    }
+
+    /// A tombstone that was made while the vault was unlocked, and an item that took its place before the vault was
+    /// unlocked, get the same primary key. The item stays, however many passes there are.
+    @Test func aTombstoneTakesThePlaceOfNoItem() throws {
+        let vault = try open()
+        try vault.setPasscode(.test("right"), options: .cheapest, as: .owner)
+        var item = NewItem.password("s", "a", "first")
+        item.isSynchronizable = true
+        _ = try vault.add(item, as: .app)
+        var query = ItemQuery.password("s", "a")
+        query.synchronizable = .any
+        _ = try vault.delete(query, as: .app)
+        vault.close()
+        let again = try open()
+        item.accessControl = AccessControl(protection: .always)
+        item.value = Data("second".utf8)
+        _ = try again.add(item, as: .app)
+        try again.removePasscode(.test("right"), as: .owner)
+        let authorization = AccessGate.authorize(.renewKeys)
+        let renewal = try again.vault.beginRenewal(from: nil, for: authorization)
+        for _ in 0..<4 {
+            _ = try renewal.pass { body in try again.vault.reading(for: authorization) { reader, _ in try body(reader) }
+            }
+            let rows = try renewal.store.read(for: authorization) { reader in
+                try reader.states(former: false, after: .start).compactMap { try reader.row($0.place.row) }
+            }
+            #expect(rows.map(\.binding.isTombstone) == [false])
+        }
+        renewal.abandon()
+        try again.renewKeys()
+        #expect(try again.items(query).map(\.value) == [Data("second".utf8)])
+        #expect(try again.verify(as: .owner).problems.isEmpty)
+    }
+
     /// Whatever somebody writes into the mark of a renewal, the store in force stays.
     @Test func aHostileMarkRemovesNothingInForce() throws {
         let vault = try open()
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         vault.close()
         let folder = try FolderContents(of: path)
-        let enclave = try SoftwareEnclave(decoding: try #require(folder["device-secret"]))
-        let own = try Keybag(decoding: try #require(folder["keybag"]), in: enclave).identifier
-        func bytes(_ identifiers: UUID...) -> Data {
-            identifiers.reduce(into: Data()) { $0 += withUnsafeBytes(of: $1.uuid) { Data($0) } }
-        }
+        let own = try Self.keybag(of: folder)
+        // Another identifier, with which the names of files begin in the same way.
+        var twin = own.uuid
+        twin.15 ^= 1
+        let like = UUID(uuid: twin)
         var random = SeededGenerator()
         for mark in [
-            Data(), random.bytes(31), random.bytes(32), bytes(own, own), bytes(own, UUID()), bytes(UUID(), own),
-            bytes(UUID(), UUID()), bytes(own, own) + Data([1]),
+            Data(), random.bytes(31), random.bytes(32), Self.mark(own, own), Self.mark(own, UUID()),
+            Self.mark(UUID(), own),
+            Self.mark(UUID(), UUID()), Self.mark(own, own) + Data([1]), Self.mark(like, own), Self.mark(own, like),
+            Self.mark(UUID(), like),
+            Self.mark(like, UUID()), Self.mark(UUID(), own) + Data([1]), Self.mark(own, UUID()) + Data([2]),
         ] {
             var contents = folder
             contents["renewal"] = mark

@@ -186,31 +186,29 @@ package final class SQLConnection {
     /// Runs `body` in a transaction that may write from its start. Commits it when `body` returns, and rolls it back
     /// when `body` throws.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        // An earlier transaction whose rollback failed must not include the statements of this one.
-        if isInTransaction { try run("ROLLBACK") }
-        try run("BEGIN IMMEDIATE")
-        do {
+        try transaction(begunBy: "BEGIN IMMEDIATE") {
             let result = try body()
             try requireTransaction()
+            return result
+        }
+    }
+
+    /// Runs `body`, which only reads, in a read transaction: all its statements see the same state, and SQLite takes
+    /// its locks once.
+    package func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try transaction(begunBy: "BEGIN", body)
+    }
+
+    private func transaction<Result>(begunBy begin: String, _ body: () throws -> Result) throws -> Result {
+        // An earlier transaction whose rollback failed must not include the statements of this one.
+        if isInTransaction { try run("ROLLBACK") }
+        try run(begin)
+        do {
+            let result = try body()
             try run("COMMIT")
             return result
         } catch {
             // After some errors, such as a full disk, SQLite has already rolled back. The first error is the reason.
-            if isInTransaction { try? run("ROLLBACK") }
-            throw error
-        }
-    }
-
-    /// Runs `body`, which only reads, so that all of its statements see the same moment and share one taking of the
-    /// locks.
-    package func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        if isInTransaction { try run("ROLLBACK") }
-        try run("BEGIN")
-        do {
-            let result = try body()
-            try run("COMMIT")
-            return result
-        } catch {
             if isInTransaction { try? run("ROLLBACK") }
             throw error
         }

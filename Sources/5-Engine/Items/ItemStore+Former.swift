@@ -217,18 +217,23 @@ extension ItemStore.Writer {
     /// Stores a former version from elsewhere, such as a backup.
     package func insert(_ former: FormerRow) throws {
         let number = try takeNumber()
+        try put(former, change: number, ended: number)
+        touched.insert(former.row.binding.group)
+        touched.grow(former.row.binding.group, by: former.row.size)
+    }
+
+    func put(_ former: FormerRow, change number: Int64, ended: Int64) throws {
         try change(
             """
             INSERT OR REPLACE INTO former
                 (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data, ended, deleted)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?9, ?14)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             """
         ) { statement in
-            try statement.bind(Int64(former.isDeleted ? 1 : 0), at: 14)
+            try statement.bind(ended, at: 14)
+            try statement.bind(Int64(former.isDeleted ? 1 : 0), at: 15)
             try former.row.run(statement, change: number)
         }
-        touched.insert(former.row.binding.group)
-        touched.grow(former.row.binding.group, by: former.row.size)
     }
 
     static let surplusOfRow = "SELECT id, version FROM former WHERE id = ? ORDER BY version DESC LIMIT -1 OFFSET ?"

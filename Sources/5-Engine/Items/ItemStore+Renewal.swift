@@ -6,14 +6,12 @@ import SystemSQLite
 /// the row a new number.
 package struct RowState: Sendable, Hashable {
     /// The number of the row, and, of a former version, the version.
-    package struct Place: Sendable, Hashable, Comparable {
+    package struct Place: Sendable, Hashable {
         package static let start = Place(row: .min, version: .min)
         package static let end = Place(row: .max, version: .max)
 
         package var row: Int64
         package var version: Int64
-
-        package static func < (one: Place, other: Place) -> Bool { (one.row, one.version) < (other.row, other.version) }
     }
 
     package var place: Place
@@ -106,17 +104,7 @@ extension ItemStore.Writer {
 
     /// Stores a copy of a former version of another store, with its numbers.
     package func copy(_ former: FormerRow) throws {
-        try change(
-            """
-            INSERT INTO former
-                (id, class, pk, uuid, grp, pdmn, flags, version, change, terms, meta, seal, data, ended, deleted)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-            """
-        ) { statement in
-            try statement.bind(former.ended, at: 14)
-            try statement.bind(Int64(former.isDeleted ? 1 : 0), at: 15)
-            try former.row.run(statement, change: former.row.change)
-        }
+        try put(former, change: former.row.change, ended: former.ended)
     }
 
     /// Removes the copy of a row, and the terms that it may be filed under. Leaves no mark of a deletion.

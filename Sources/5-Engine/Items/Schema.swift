@@ -170,8 +170,6 @@ enum Schema {
         Int(try database.integer("PRAGMA user_version") ?? 0)
     }
 
-    static func keybagIdentifier(in database: SQLConnection) throws -> UUID? { try vault(in: database).owner }
-
     /// Returns the keybag of the rows, and the number of the last change; 0 in older versions.
     static func vault(in database: SQLConnection) throws -> (owner: UUID?, sequence: Int64) {
         // The column of the keybag has another name in older versions, and is the second in all.
@@ -230,22 +228,7 @@ extension ItemStore {
     /// Checks that this is a store in a known format, of this version or an older one.
     ///
     /// - Returns: The keybag of its rows.
-    package func check() throws(StoreError) -> UUID {
-        do {
-            return try withConnection { database in
-                guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
-                    throw StoreError.corrupt(reason: "not an item store")
-                }
-                try Schema.check(database)
-                guard let keybag = try Schema.keybagIdentifier(in: database) else {
-                    throw StoreError.corrupt(reason: "the store names no keybag")
-                }
-                return keybag
-            }
-        } catch {
-            throw StoreError(error)
-        }
-    }
+    package func check() throws(StoreError) -> UUID { try reading(Self.checkedVault).owner }
 
     /// What a program has to know of a store before it uses it.
     package struct Standing: Sendable {
@@ -255,42 +238,45 @@ extension ItemStore {
         package var sequence: UInt64
     }
 
-    /// Checks that this is a store in the present format, all at one moment.
+    /// Checks what ``check()`` does, of a store in the present format, in one read transaction.
     package func standing() throws(StoreError) -> Standing {
-        do {
-            return try withConnection { database in
-                // Each statement on its own would take and give back the locks of the log.
-                try database.reading {
-                    guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
-                        throw StoreError.corrupt(reason: "not an item store")
-                    }
-                    try Schema.check(database)
-                    let (owner, sequence) = try Schema.vault(in: database)
-                    guard let owner else { throw StoreError.corrupt(reason: "the store names no keybag") }
-                    guard let sequence = UInt64(exactly: sequence) else {
-                        throw StoreError.corrupt(reason: "the store does not say how far it has come")
-                    }
-                    let reader = Reader(database: database, keybag: nil, floor: 0, newest: nil)
-                    hadOldRows.store(try !reader.oldRows(after: .min, limit: 1).isEmpty, ordering: .relaxed)
-                    return Standing(owner: owner, sequence: sequence)
-                }
-            }
-        } catch {
-            throw StoreError(error)
+        try reading { database in
+            let (owner, sequence) = try Self.checkedVault(database)
+            let reader = Reader(database: database, keybag: nil, floor: 0, newest: nil)
+            hadOldRows.store(try !reader.oldRows(after: .min, limit: 1).isEmpty, ordering: .relaxed)
+            return Standing(owner: owner, sequence: try Self.checked(sequence))
         }
     }
 
     /// Returns the number of the last change.
     package func sequence() throws(StoreError) -> UInt64 {
+        try reading { try Self.checked(Schema.vault(in: $0).sequence) }
+    }
+
+    /// Runs `body` in a read transaction. Without one, SQLite would take and release its locks for each statement.
+    private func reading<Result>(_ body: (SQLConnection) throws -> Result) throws(StoreError) -> Result {
         do {
-            return try withConnection { database in
-                guard let number = try database.integer("SELECT sequence FROM vault").flatMap(UInt64.init(exactly:))
-                else { throw StoreError.corrupt(reason: "the store does not say how far it has come") }
-                return number
-            }
+            return try withConnection { database in try database.reading { try body(database) } }
         } catch {
             throw StoreError(error)
         }
+    }
+
+    private static func checkedVault(_ database: SQLConnection) throws -> (owner: UUID, sequence: Int64) {
+        guard try database.integer("PRAGMA application_id") == Int64(Schema.applicationID) else {
+            throw StoreError.corrupt(reason: "not an item store")
+        }
+        try Schema.check(database)
+        let (owner, sequence) = try Schema.vault(in: database)
+        guard let owner else { throw StoreError.corrupt(reason: "the store names no keybag") }
+        return (owner, sequence)
+    }
+
+    private static func checked(_ sequence: Int64) throws(StoreError) -> UInt64 {
+        guard let number = UInt64(exactly: sequence) else {
+            throw .corrupt(reason: "the store does not say how far it has come")
+        }
+        return number
     }
 
     /// Returns whether there are no rows at all, not even tombstones.

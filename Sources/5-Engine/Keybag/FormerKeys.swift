@@ -15,8 +15,8 @@ import SecureMemory
 ///         26      2  number of former keybags, the latest first
 ///         28      …  for each: identifier (16), number of entries (1), entries: class code (1), wrapped key (40)
 ///        end     32  HMAC-SHA256 over all before
-package struct FormerKeys: Sendable, Equatable {
-    private struct Generation: Sendable, Equatable {
+package struct FormerKeys: Sendable {
+    private struct Generation: Sendable {
         let keybag: UUID
         var wrappedKeys: ClassTable<Data>
     }

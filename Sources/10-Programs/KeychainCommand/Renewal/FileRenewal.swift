@@ -7,10 +7,9 @@ import StatusCodes
 import Synchronization
 import VaultInterface
 
-/// Wraps the keys of protected files and of encrypted databases anew, under the present class keys of the vault.
+/// Wraps the keys of protected files and of encrypted databases under the present class keys of the vault.
 ///
-/// A file is the former one or the renewed one at every moment, and what is renewed already stays as it is. So a run
-/// that was interrupted is continued by the next.
+/// Each file changes in one step, so that the next run continues an interrupted one.
 struct FileRenewal {
     private let owner: OwnersVault
 
@@ -22,11 +21,7 @@ struct FileRenewal {
     ///
     /// - Throws: ``Failure`` after all others are done, if one failed.
     func run(_ paths: [String], json: Bool) throws {
-        if let path = paths.first(where: MountPoint.holds) {
-            throw Failure(
-                status: errSecParam,
-                "\(path.escapedForTerminal) is in a mounted folder: name the folder that is mounted there instead")
-        }
+        try Self.check(paths)
         try unlock()
         let hasMounted = Mutex(false)
         defer {
@@ -44,6 +39,15 @@ struct FileRenewal {
                 return .leftAlone
             }
             return try renewDatabase(found.path)
+        }
+    }
+
+    /// Refuses folders that cannot be renewed through their view.
+    static func check(_ paths: [String]) throws {
+        if let path = paths.first(where: MountPoint.holds) {
+            throw Failure(
+                status: errSecParam,
+                "\(path.escapedForTerminal) is in a mounted folder: name the folder that is mounted there instead")
         }
     }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CLibrary
+import StatusCodes
 import VaultInterface
 
 /// Gives the vault fresh class keys, and wraps the keys of files and databases anew under them.
@@ -16,7 +18,8 @@ struct RekeyCommand: DocumentedCommand {
         still open with the former keys.
 
         Other programs can use the vault meanwhile. A program that opened a vault with a passcode itself, without the \
-        daemon, has to unlock it again. The recovery key stops working: make another. With --json, the first line is \
+        daemon, has to unlock it again; start `keychain run` again. The recovery key stops working, but for backups \
+        that were made to it before: make another. With --json, the first line is \
         about the vault, and the second about the files.
 
         To continue later, for example with a disk that was not there, run it with --files-only. It leaves alone plain \
@@ -53,7 +56,14 @@ struct RekeyCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        if !filesOnly { try renewVaultKeys(session) }
+        if !filesOnly {
+            // Before anything is renewed: a mistyped name is no reason to end the recovery key.
+            try FileRenewal.check(paths)
+            for path in paths where access(path, F_OK) != 0 {
+                throw Failure(status: errSecItemNotFound, "there is no \(path.escapedForTerminal): nothing was renewed")
+            }
+            try renewVaultKeys(session)
+        }
         guard paths.isEmpty else { return try FileRenewal(session).run(paths, json: json) }
         session.noteFilesOfFormerKeys()
     }

@@ -19,7 +19,9 @@ extension VaultSession {
         }
         if summary.hadRecoveryKey {
             ItemProgress.end()
-            CommandNote.show("the recovery key opens nothing any more: make another with `keychain recovery create`")
+            CommandNote.show(
+                "the recovery key opens only backups that were made to it before: make another with "
+                    + "`keychain recovery create`")
         }
         return summary
     }
@@ -27,7 +29,7 @@ extension VaultSession {
     /// Says that what is outside the vault was not renewed with it.
     func noteFilesOfFormerKeys() {
         CommandNote.show(
-            "protected files and encrypted databases still open with the former class keys, which the vault keeps: wrap "
-                + "their keys under the new ones with `keychain rekey --files-only PATH`")
+            "protected files and encrypted databases still open with the former class keys, which the vault keeps: "
+                + "wrap their keys under the new ones with `keychain rekey --files-only PATH`")
     }
 }

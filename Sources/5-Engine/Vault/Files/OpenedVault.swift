@@ -132,6 +132,8 @@ final class OpenedVault: Sendable {
             let (previous, store) = opened.withLock { ($0.keybag, $0.store) }
             if previous.identifier == keybag.identifier {
                 try checkStoreIsInPlace()
+                // A renewal that was killed may have retired the store.
+                try folder.settleRenewal(keybag)
                 keybag.keys.inherit(from: previous.keys)
                 try replace(with: keybag, store)
             } else {
@@ -162,7 +164,7 @@ final class OpenedVault: Sendable {
         }
         try checkStoreIsInPlace()
         let rewrapped = try folder.folder.withLock {
-            let current = try checkedKeybag(present, in: folder)
+            let current = try checkedKeybag(keybag.identifier, present, in: folder)
             let next = try current.keys.keybag.rewrapped(
                 from: present?.key, to: nextKey, protection, in: current.keys.enclave)
             return try folder.replaceKeybag(
@@ -180,14 +182,14 @@ final class OpenedVault: Sendable {
         guard let folder else { throw VaultError.busy }
         try checkStoreIsInPlace()
         return try folder.folder.withLock {
-            let present = try checkedKeybag(passcode, in: folder)
+            let present = try checkedKeybag(keybag.identifier, passcode, in: folder)
             if let passcode { try present.keys.unlock(with: passcode.key) }
             return try KeyRenewal(of: present, in: folder, for: authorization)
         }
     }
 
     /// Puts renewed class keys in force: copies what was changed last, while nobody else writes, replaces the keybag,
-    /// and removes what hangs on the former keys.
+    /// and removes what is sealed under the former ones.
     ///
     /// - Parameters:
     ///   - passcode: The present one; nil if none is set.
@@ -200,23 +202,24 @@ final class OpenedVault: Sendable {
         guard let folder else { throw VaultError.busy }
         let summary = try folder.folder.withLock {
             try checkStoreIsInPlace()
-            let present = try checkedKeybag(passcode, in: folder)
+            let present = try checkedKeybag(renewal.former.identifier, passcode, in: folder)
             let enclave = present.keys.enclave
             let former = try renewal.former.formerKeys().renewed(from: renewal.former.keys, to: renewal.next.keys)
             try folder.writeFormerKeys(former, of: renewal.next.keys)
+            let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
             let sequence = try store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
             let counts = try renewal.counts()
-            let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
             let next = try present.keys.keybag.replaced(
                 by: renewal.next.keys, under: nextKey, protection, storeSequence: sequence, in: enclave)
             // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
             // is locked.
             try folder.folder.remove(VaultFolder.fileAgreementKeyName)
             let renewed = try folder.replaceKeybag(with: next, in: enclave)
+            try renewal.commit()
             if let nextKey { try renewed.keys.unlock(with: nextKey) }
             try replace(with: renewed, renewal.store, isRenewal: true)
             // If this fails, the next program that opens the vault does it.
-            try? folder.completeRenewal(from: present.identifier)
+            try? folder.completeRenewal(from: present.identifier, to: renewed.identifier)
             return RenewalSummary(
                 items: counts.items, formerVersions: counts.formerVersions, hadRecoveryKey: hadRecoveryKey)
         }
@@ -227,10 +230,13 @@ final class OpenedVault: Sendable {
 
     /// The keybag on disk, for a holder of the folder's lock.
     ///
-    /// - Throws: ``VaultError/busy`` if it has other class keys or another passcode than this vault.
-    private func checkedKeybag(_ passcode: CheckedPasscode?, in folder: VaultFolder) throws -> OpenedKeybag {
+    /// - Parameter identifier: Whose class keys the caller has.
+    /// - Throws: ``VaultError/busy`` if the keybag on disk has other class keys, or another passcode.
+    private func checkedKeybag(
+        _ identifier: UUID, _ passcode: CheckedPasscode?, in folder: VaultFolder
+    ) throws -> OpenedKeybag {
         let current = try folder.openKeybag()
-        guard current.identifier == keybag.identifier, current.keys.keybag.passcode == passcode?.protection else {
+        guard current.identifier == identifier, current.keys.keybag.passcode == passcode?.protection else {
             throw VaultError.busy
         }
         return current

@@ -11,8 +11,7 @@ import VaultInterface
 /// place, which is the moment at which they come into force: after a kill before it, all is as it was. All for callers
 /// that hold the folder's lock.
 extension VaultFolder {
-    /// Names the keybags before and after a renewal that is not complete: two identifiers of 16 bytes. Who renews the
-    /// keys holds `flock` on it.
+    /// Names the keybags before and after a renewal that is not complete. The renewing program holds `flock` on it.
     static let renewalName = "renewal"
 
     /// The file with the class keys before those of `keybag`.
@@ -28,39 +27,67 @@ extension VaultFolder {
         try settleRenewal(former)
         let mark = try PrivateFile(Self.renewalName, in: folder, creating: true)
         guard try Self.holds(mark) else { throw VaultError.busy }
-        try mark.write(Self.bytes(former.identifier) + Self.bytes(next.keybag.identifier), at: 0)
+        try mark.write(RenewalMark(from: former.identifier, to: next.keybag.identifier).encoded, at: 0)
         try mark.synchronize()
         try folder.synchronize()
         return (mark, try makeStore(for: next))
     }
 
-    /// Goes on from where a renewal was killed: completes one whose keybag is in force, and undoes any other.
+    /// The renewal that is not complete; nil if there is none, or if what names it was not written to its end.
+    func unfinishedRenewal() throws -> RenewalMark? {
+        guard folder.contains(Self.renewalName) else { return nil }
+        return RenewalMark(try folder.read(Self.renewalName, limit: 64))
+    }
+
+    /// Says in the mark that the new keys are in force. From then on, the former keybag is an older copy.
+    func commitRenewal(_ mark: PrivateFile) throws {
+        try mark.write(Data([1]), at: RenewalMark.size)
+        try mark.synchronize()
+    }
+
+    /// Completes an interrupted renewal if its keybag is in force, and undoes any other. Removes no store before the
+    /// store of the keybag in force was found whole.
     ///
     /// - Parameters:
     ///   - keybag: The keybag in force.
     ///   - isOwn: Whether the caller itself has begun the renewal, and gives it up.
+    /// - Throws: ``VaultError/unusableVault(reason:)`` if the keybag in force is an older copy, or if its store is
+    ///   missing.
     func settleRenewal(_ keybag: OpenedKeybag, isOwn: Bool = false) throws {
         guard folder.contains(Self.renewalName) else { return }
-        let names = try folder.read(Self.renewalName, limit: 64)
-        guard names.count == 32 else { return try removeMark() }
-        let (from, to) = (Self.identifier(names.prefix(16)), Self.identifier(names.suffix(16)))
-        // No renewal writes that, and the store in force must not be taken for one that is to go.
-        guard from != to else { return try removeMark() }
-        if keybag.identifier == to { return try completeRenewal(from: from) }
-        if keybag.identifier == from { try bringBackStore(of: keybag, from: to) }
-        // A renewal that goes on, or one whose vault was erased meanwhile, which then ends itself.
+        guard let mark = try unfinishedRenewal() else { return try removeMark() }
+        if keybag.identifier == mark.to { return try completeRenewal(from: mark.from, to: keybag.identifier) }
+        if keybag.identifier == mark.from {
+            guard !mark.isCommitted else {
+                throw VaultError.unusableVault(
+                    reason:
+                        "\(folder.path(of: Self.keybagName)) is an older copy: the class keys were renewed since. Put "
+                        + "back the newer one, or restore the vault from a backup")
+            }
+            try bringBackStore(of: keybag, from: mark.to)
+        }
+        // Another program is still renewing. It cleans up itself, also after an erase.
         guard try isOwn || Self.holds(PrivateFile(Self.renewalName, in: folder, creating: false)) else { return }
-        try removeStore(Self.storeName(of: to))
-        try folder.remove(Self.formerKeysName(of: to))
+        try removeFiles(of: mark.to, exceptOf: keybag.identifier)
         try folder.remove(Self.renewalName)
     }
 
-    /// Removes what is sealed under the former keys, once the new ones are in force.
-    func completeRenewal(from former: UUID) throws {
-        try removeStore(Self.storeName(of: former))
-        try folder.remove(Self.formerKeysName(of: former))
-        if try hasRecoveryKey(of: former) { try folder.remove(Self.recoveryName) }
+    /// Removes what is sealed under the former keys, once the new ones are in force: the recovery key first, which
+    /// would bring the former keys back.
+    func completeRenewal(from former: UUID, to present: UUID) throws {
+        // One that cannot be read must not keep the vault from opening. Without the former store, it brings nothing
+        // back.
+        if (try? hasRecoveryKey(of: former)) == true { try folder.remove(Self.recoveryName) }
+        try removeFiles(of: former, exceptOf: present)
         try folder.remove(Self.renewalName)
+    }
+
+    /// Removes the store and the former keys of a keybag, unless they have the names of those in force: the mark is not
+    /// authenticated, and names are only the first half of an identifier.
+    private func removeFiles(of keybag: UUID, exceptOf present: UUID) throws {
+        guard Self.shortName(of: keybag) != Self.shortName(of: present) else { return }
+        try removeStore(Self.storeName(of: keybag))
+        try folder.remove(Self.formerKeysName(of: keybag))
     }
 
     /// Whether there is a recovery key that opens the class keys of a keybag.
@@ -70,14 +97,16 @@ extension VaultFolder {
         return RecoveryRecord.keybag(of: record) == keybag
     }
 
-    /// Takes back that the store of the keybag in force was given up for that of another, which did not come into
-    /// force. Only who holds the folder's lock puts one in force.
+    /// Makes sure that the keybag in force has its store. Reassigns the store to it, if the store was retired for the
+    /// keybag that never replaced it.
     private func bringBackStore(of keybag: OpenedKeybag, from next: UUID) throws {
         let name = Self.storeName(of: keybag.identifier)
-        guard folder.contains(name), try folder.size(of: name) > 0 else { return }
+        guard folder.contains(name), try folder.size(of: name) > 0 else { throw missing(name) }
         let store = try ItemStore.examine(path: folder.path(of: name), key: keybag.keys.storeKey)
         defer { store.abandon() }
-        guard try store.check() == next else { return }
+        let owner = try store.check()
+        guard owner != keybag.identifier else { return }
+        guard owner == next else { throw StoreError.otherKeybag }
         try store.write(for: AccessGate.authorize(.renewKeys)) { try $0.retire(for: keybag.identifier) }
     }
 
@@ -94,12 +123,6 @@ extension VaultFolder {
         } catch .lockTimeout {
             return false
         }
-    }
-
-    private static func bytes(_ identifier: UUID) -> Data { withUnsafeBytes(of: identifier.uuid) { Data($0) } }
-
-    private static func identifier(_ bytes: Data) -> UUID {
-        bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     // MARK: Former keys
@@ -133,5 +156,36 @@ extension VaultFolder {
         try folder.replace(
             Self.formerKeysName(of: keys.keybag.identifier),
             with: former.encoded(under: keys.classKey(for: .always)))
+    }
+}
+
+/// What the mark of a renewal says:
+///
+///     offset  bytes  field
+///          0     16  identifier of the keybag before
+///         16     16  identifier of the keybag after
+///         32      1  1 once the new keys are in force; until then missing
+struct RenewalMark {
+    let from: UUID
+    let to: UUID
+    let isCommitted: Bool
+
+    static let size = 32
+
+    init(from: UUID, to: UUID) { (self.from, self.to, isCommitted) = (from, to, false) }
+
+    /// Returns nil for anything that no renewal writes.
+    init?(_ bytes: Data) {
+        isCommitted = bytes.count == Self.size + 1 && bytes.last == 1
+        guard bytes.count == Self.size || isCommitted else { return nil }
+        from = Self.identifier(bytes.prefix(16))
+        to = Self.identifier(bytes.dropFirst(16).prefix(16))
+        guard from != to else { return nil }
+    }
+
+    var encoded: Data { [from, to].reduce(into: Data()) { $0 += withUnsafeBytes(of: $1.uuid) { Data($0) } } }
+
+    private static func identifier(_ bytes: Data) -> UUID {
+        bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

@@ -107,9 +107,14 @@ struct KeyRenewal {
         guard let row = try reader.row(number, includingCiphertext: true),
             let (renewed, filing) = try next.renew(row, from: former)
         else { return false }
-        // The row may have changed again since its state was read, and two rows may have exchanged primary keys.
+        // The row may have changed again since its state was read.
         try remove(number, writer)
-        if let other = try writer.reader.number(ofPrimaryKey: renewed.binding.primaryKey) { try remove(other, writer) }
+        if let other = try writer.reader.number(ofPrimaryKey: renewed.binding.primaryKey) {
+            // A tombstone has the digests of the item that it was, and may get those of an item that took its place.
+            if renewed.binding.isTombstone, try writer.reader.row(other)?.binding.isTombstone == false { return false }
+            // Two items may have exchanged their primary keys. The other is copied again.
+            try remove(other, writer)
+        }
         try writer.copy(renewed, filedUnder: filing)
         return true
     }
@@ -133,12 +138,42 @@ struct KeyRenewal {
     /// - Returns: The number of the last change.
     func complete(_ present: ItemStore.Writer) throws -> UInt64 {
         _ = try pass { try $0(present.reader) }
+        try compare(with: present.reader)
         let sequence = try store.write(for: authorization, under: next.identifier) {
             try $0.completeCopy(of: present.reader)
         }
         try present.retire(for: next.identifier)
         return sequence
     }
+
+    /// Makes sure that the new store has each item and each former version of the present one, and nothing else. Only
+    /// tombstones, and what has no key any more, may be missing.
+    private func compare(with present: ItemStore.Reader) throws {
+        for isFormer in [false, true] {
+            var place: RowState.Place? = .start
+            while let start = place {
+                let states = try present.states(former: isFormer, after: start, limit: Self.rowsAtOnce)
+                place = states.count == Self.rowsAtOnce ? states.last?.place : nil
+                let copies = try store.read(for: authorization, under: next.identifier) {
+                    try $0.states(former: isFormer, after: start, to: place ?? .end)
+                }
+                for state in Set(states).symmetricDifference(copies) {
+                    let row =
+                        isFormer
+                        ? try present.formerRow(
+                            of: state.place.row, version: state.place.version, in: nil, includingCiphertext: false)?.row
+                        : try present.row(state.place.row)
+                    if let row, row.binding.isTombstone || !former.keys.hasKey(for: row.binding.protection) { continue }
+                    throw VaultError.corruptVault(
+                        reason: "item \(state.place.row) cannot be sealed under new keys, because another item has its "
+                            + "name; delete one of the two, and renew the keys again")
+                }
+            }
+        }
+    }
+
+    /// Says on the disk that the new keys are in force.
+    func commit() throws { try folder.commitRenewal(mark) }
 
     /// How many rows the new store has.
     func counts() throws -> (items: Int, formerVersions: Int) {

@@ -44,7 +44,16 @@ struct VaultAudit: Sendable {
                 throw VaultError.interactionNotAllowed(
                     reason: "the audit log names items by digests, which are closed before the vault was unlocked")
             }
-            digests = [digest] + (keybag.formerAuditDigest(.genericPassword, names).map { [$0] } ?? [])
+            do {
+                // Those of earlier software, and of records from before a renewal of the class keys.
+                digests =
+                    try [digest] + [keybag.formerAuditDigest(.genericPassword, names)].compactMap { $0 }
+                    + keybag.formerKeys().keybags.compactMap {
+                        try keybag.before($0)?.auditDigest(.genericPassword, names)
+                    }
+            } catch {
+                throw VaultError(error)
+            }
         }
         let found = try inLogFolder { path throws(FileError) in
             try AuditReader(folder: path).records(operation.query, of: digests, class: .genericPassword)

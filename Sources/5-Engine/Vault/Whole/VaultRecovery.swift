@@ -92,6 +92,7 @@ extension VaultFolder {
         }
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
         let record = try RecoveryRecord(decoding: encoded, with: key)
+        try checkIsInForce(record)
         // Recovering with it would replace the keybag of the present items.
         guard hasPlainStore(record) || folder.contains(Self.storeName(of: record.keybag)) else {
             throw VaultError.unusableVault(
@@ -101,6 +102,20 @@ extension VaultFolder {
                     + "record, or a backup")
         }
         return record
+    }
+
+    /// Refuses the record of former class keys while the present ones open here, even if a renewal that was killed has
+    /// left it and the former store. On another machine, the two are the only way back.
+    private func checkIsInForce(_ record: RecoveryRecord) throws {
+        guard let mark = try unfinishedRenewal(), mark.from == record.keybag,
+            let encoded = try? folder.read(Self.keybagName, limit: Keybag.largestEncoding),
+            let enclave = try? readEnclave(Self.deviceSecretName),
+            let present = try? Keybag(decoding: encoded, in: enclave), present.identifier == mark.to
+        else { return }
+        throw VaultError.unusableVault(
+            reason:
+                "the class keys in \(folder.path) were renewed, and this recovery key is for the former ones; open the "
+                + "vault, for example with `keychain status`, and make another recovery key")
     }
 
     /// For callers that hold the folder's lock.
@@ -116,7 +131,10 @@ extension VaultFolder {
                 path: folder.path(of: Self.storeName(of: record.keybag)), key: keys.storeKey)
         }
         defer { store.abandon() }
-        return try store.read(for: AccessGate.authorize(.removeUnreadable), under: record.keybag) { reader in
+        let owner = try store.check()
+        // A renewal that was killed may have retired the store.
+        guard try owner == record.keybag || owner == unfinishedRenewal()?.to else { throw StoreError.otherKeybag }
+        return try store.read(for: AccessGate.authorize(.removeUnreadable), under: owner) { reader in
             try reader.counts { !RecoveryRecord.classes.contains($0) }
         }
     }
@@ -129,6 +147,10 @@ extension VaultFolder {
     /// For callers that hold the folder's lock.
     fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
         let record = try recoveryRecord(openedWith: key)
+        // The new keys of a renewal went with the device: its end is to be undone.
+        if let mark = try unfinishedRenewal(), mark.from == record.keybag {
+            try folder.replace(Self.renewalName, with: RenewalMark(from: mark.from, to: mark.to).encoded)
+        }
         if detectsRollback { try keepCounter() }
         let enclave = try makeEnclave(Self.nextSecretName, kind)
         // The value after the present one ends the keybags before this one, if the counter was theirs.
