@@ -1,10 +1,11 @@
 import Bytes
-import DatabasePages
 import Foundation
 import Glibc
 import KeychainModel
 import TestSupport
 import Testing
+
+@testable import DatabasePages
 
 @Suite struct IndexTests {
     @Test func setAndFlush() throws {
@@ -153,13 +154,13 @@ import Testing
         #expect(reader.sequence == 3 && reader.state == test.index.state && reader.state.versions.count == 70_010)
         // A group of batches of which the last is not there does not count, and is overwritten.
         let bytes = try test.bytes
-        try test.put(bytes.prefix(32 + 72 + 72 + 12 * 65_536))
+        try test.put(bytes.prefix(32 + 72 + 72 + 12 * IndexBatch.usualCount))
         let cut = try test.open()
         #expect(cut.sequence == 1 && cut.pageCount == 0)
         try cut.set([1], to: 9)
         try cut.flush(pageCount: nil, durably: false)
         #expect(try test.bytes.count == 32 + 72 + 84)
-        // Two batches' worth of pages, compacted.
+        // Many batches' worth of pages, compacted.
         let other = try IndexUnderTest()
         for version in UInt64(1)...4 {
             try other.index.set(1...70_000, to: version)
@@ -167,6 +168,22 @@ import Testing
         }
         #expect(try other.bytes.count < 2 * 70_000 * 12 + 70_000)
         #expect(try other.open().state == other.index.state)
+    }
+
+    /// Batches of the most entries that the format allows, which this software reads and does not write.
+    @Test(arguments: [IndexBatch.usualCount - 1, 4_200, 10_000, IndexBatch.maximumCount]) func largeBatches(_ size: Int)
+        throws
+    {
+        let test = try IndexUnderTest()
+        let entries = (1...UInt32(150_000)).map { PageVersionEntry(page: $0, version: UInt64($0) * 3) }
+        let state = IndexState(sequence: 7, pageCount: 150_000)
+        let seal = try IndexSeal(.ofTests(), .ofTests)
+        var (bytes, tag) = (seal.header, IndexSeal.firstTag)
+        for batch in IndexBatch.spread(entries, state, by: size) { bytes += try seal.seal(batch, after: &tag) }
+        try test.put(Data(bytes))
+        let opened = try test.open()
+        #expect(opened.sequence == 7 && opened.pageCount == 150_000)
+        #expect((1...UInt32(150_000)).allSatisfy { opened.version(of: $0)?.rawValue == UInt64($0) * 3 })
     }
 }
 

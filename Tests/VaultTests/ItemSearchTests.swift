@@ -2,6 +2,7 @@ import Access
 import Foundation
 import KeychainModel
 import Sealing
+import Synchronization
 import SystemSQLite
 import Testing
 
@@ -36,13 +37,23 @@ struct ItemSearchTests {
         }
     }
 
-    private static func search(_ seek: ItemSearch.Seek, in groups: [Int64]? = nil) -> ItemSearch {
-        ItemSearch(itemClass: .genericPassword, seek: seek, groups: groups)
+    private static func search(_ seek: Seek, in groups: [Int64]? = nil) -> ItemSearch {
+        switch seek {
+        case .terms(let terms):
+            ItemSearch(
+                itemClass: .genericPassword, seek: .terms, terms: SearchTerms([.init(filed: terms)]), groups: groups)
+        case .other(let seek): ItemSearch(itemClass: .genericPassword, seek: seek, groups: groups)
+        }
     }
 
-    private static let searches: [(seek: ItemSearch.Seek, isRare: Bool)] = [
-        (.terms([[common]]), false), (.terms([[common, rare]]), true), (.terms([[rare, common]]), true),
-        (.filed(listing), false),
+    private enum Seek {
+        case terms([Int64])
+        case other(ItemSearch.Seek)
+    }
+
+    private static let searches: [(seek: Seek, isRare: Bool)] = [
+        (.terms([common]), false), (.terms([common, rare]), true), (.terms([rare, common]), true),
+        (.other(.filed(listing)), false),
     ]
 
     private static func expected(in groups: [Int64], isRare: Bool) -> [Int64] {
@@ -81,17 +92,47 @@ struct ItemSearchTests {
         }
         let filings = [5, 77, -3].map { Filing(Self.listing, in: $0) }
         #expect(
-            try rows(Self.search(.listed(filings), in: [5, -3]), at: most)
+            try rows(Self.search(.other(.listed(filings)), in: [5, -3]), at: most)
                 == Self.expected(in: [5, -3], isRare: false))
-        #expect(try rows(Self.search(.everything), at: most) == Array(1...35))
+        #expect(try rows(Self.search(.other(.everything)), at: most) == Array(1...35))
+    }
+
+    /// The terms under a further key are made only by a search that does not end before.
+    @Test func termsUnderAnotherKeyAreMadeWhenNeeded() throws {
+        let made = Mutex(0)
+        let search = ItemSearch(
+            itemClass: .genericPassword, seek: .terms,
+            terms: SearchTerms([.init(filed: [Self.rare], required: [Self.rare])]) {
+                made.withLock { $0 += 1 }
+                return .init(filed: [Self.common], required: [Self.common])
+            }, groups: [5])
+        try store.read(for: Self.authorization, under: keybag) { reader in
+            var first: [Int64] = []
+            let place = try reader.forEach(search, includingCiphertext: false) { row in
+                first.append(row.binding.rowID)
+                return false
+            }
+            #expect(first == Array(Self.expected(in: [5], isRare: true).prefix(1)))
+            #expect(made.withLock { $0 } == 0)
+            var rest: [Int64] = []
+            _ = try reader.forEach(search, after: #require(place), includingCiphertext: false) { row in
+                rest.append(row.binding.rowID)
+                return true
+            }
+            // The rare rows are found under both.
+            #expect(
+                first + rest == Self.expected(in: [5], isRare: true) + Self.expected(in: [5], isRare: false))
+            #expect(made.withLock { $0 } == 1)
+        }
     }
 
     @Test func searchesOfAnotherKeybagFailWhetherTheyFindRowsOrNot() throws {
-        let seeks: [ItemSearch.Seek] = [
-            .terms([[Self.common]]), .terms([[Self.common, Self.rare]]), .terms([[404]]), .filed(Self.listing),
-            .filed(404),
-            .listed([]), .listed([Filing(Self.listing, in: 5)]), .primaryKeys([Data(count: 16)]), .everything,
+        let others: [ItemSearch.Seek] = [
+            .filed(Self.listing), .filed(404), .listed([]), .listed([Filing(Self.listing, in: 5)]),
+            .primaryKeys([Data(count: 16)]), .everything,
         ]
+        let seeks: [Seek] =
+            [.terms([Self.common]), .terms([Self.common, Self.rare]), .terms([404])] + others.map { .other($0) }
         for seek in seeks {
             for groups in [nil, [], [5], [404], [5, 404]] as [[Int64]?] {
                 #expect(throws: StoreError.otherKeybag) {
@@ -116,7 +157,7 @@ struct ItemSearchTests {
     }
 
     @Test func aRowThatMovesIsFiledInItsNewGroupOnly() throws {
-        let search = Self.search(.filed(Self.listing), in: [5])
+        let search = Self.search(.other(.filed(Self.listing)), in: [5])
         try store.write(for: Self.authorization) { writer in
             var row = try #require(try writer.reader.rows(search, includingCiphertext: true).first)
             let terms = row.binding.terms + [Self.listing]

@@ -23,7 +23,9 @@ struct PageVersionEntry: Equatable {
 struct IndexBatch: Equatable {
     static let fixedSize = 36
     static let entrySize = 12
-    /// Keeps the memory for a batch below 1 MiB.
+    /// The most entries of a batch that is written: it is below 64 KiB, which the allocator has at hand.
+    static let usualCount = 4_096
+    /// The most entries of a batch that is read: it is below 1 MiB.
     static let maximumCount = 65_536
     private static let flagOfContinuing: UInt32 = 1
 
@@ -37,7 +39,7 @@ struct IndexBatch: Equatable {
 
     /// Spreads all entries over as many batches as they need; at least one.
     static func spread(
-        _ entries: [PageVersionEntry], _ state: IndexState, by size: Int = maximumCount
+        _ entries: [PageVersionEntry], _ state: IndexState, by size: Int = usualCount
     ) -> [IndexBatch] {
         var batches: [IndexBatch] = []
         for start in stride(from: 0, to: max(1, entries.count), by: size) {

@@ -18,6 +18,9 @@ final class IndexLog {
     /// The end of the room reserved on the disk.
     private var reservedEnd = 0
 
+    /// How many bytes are read at a time: a whole batch, of the usual size or of the largest.
+    private static let (usualRoom, largestRoom) = (1 << 16, 1 << 20)
+
     /// The reason why a batch does not verify.
     private enum Flaw: Error {
         /// The file ends within a batch: its writer was killed, lost power, or has not finished.
@@ -49,8 +52,8 @@ final class IndexLog {
         try file.write(seal.header, at: 0)
         (self.state, self.versions) = (state, versions)
         // Makes the entries while writing them, because those of a large database do not fit into memory twice.
-        for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.maximumCount) {
-            let stop = min(versions.count, start + IndexBatch.maximumCount)
+        for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.usualCount) {
+            let stop = min(versions.count, start + IndexBatch.usualCount)
             let entries = (start..<stop).compactMap {
                 versions[$0] == 0 ? nil : PageVersionEntry(page: UInt32($0 + 1), version: versions[$0])
             }
@@ -65,7 +68,7 @@ final class IndexLog {
 
     /// The size in bytes of a file with only the valid entries.
     var smallestSize: Int {
-        IndexSeal.headerSize + IndexSeal.smallestSize * (1 + versions.count / IndexBatch.maximumCount)
+        IndexSeal.headerSize + IndexSeal.smallestSize * (1 + versions.count / IndexBatch.usualCount)
             + IndexBatch.entrySize * versions.count
     }
 
@@ -113,9 +116,11 @@ final class IndexLog {
         var (place, tag) = (end, tag)
         /// Batches that take effect only together with a later one.
         var waiting: [IndexBatch] = []
+        var room = Self.usualRoom
         while place < size {
-            // Room for the largest batch.
-            let bytes = try file.read(min(size - place, 1 << 20), at: place)
+            let bytes = try file.read(min(size - place, room), at: place)
+            // The file is shorter than a moment ago.
+            if bytes.count < min(size - place, room) { return true }
             var offset = 0
             repeat {
                 let batch: IndexBatch
@@ -142,6 +147,8 @@ final class IndexLog {
                 }
             } while offset < bytes.count
             place += offset
+            // A batch is larger than the usual room.
+            room = offset == 0 ? Self.largestRoom : Self.usualRoom
         }
         // The last batch of a group is missing: torn.
         if end == size { seen.size = size }
@@ -153,8 +160,6 @@ final class IndexLog {
         in bytes: [UInt8], from offset: Int, left: Int, _ tag: inout [UInt8]
     ) throws(Flaw) -> IndexBatch? {
         let rest = bytes.count - offset
-        // The file is shorter than a moment ago.
-        if rest < left, bytes.count < 1 << 20 { throw .torn }
         let found = bytes.withUnsafeBytes { bytes -> Result<IndexBatch?, Flaw> in
             let bytes = UnsafeRawBufferPointer(rebasing: bytes[offset...])
             guard left >= 8 else { return .failure(.torn) }
@@ -192,7 +197,7 @@ final class IndexLog {
 
     /// Reserves room for `count` more entries.
     func reserve(_ count: Int) throws(PageIndexError) {
-        let needed = end + IndexSeal.size(count) + IndexSeal.smallestSize * (count / IndexBatch.maximumCount)
+        let needed = end + IndexSeal.size(count) + IndexSeal.smallestSize * (count / IndexBatch.usualCount)
         guard needed > reservedEnd else { return }
         let start = max(end, reservedEnd)
         // Reserves more than needed, so that not every page makes a call.

@@ -27,14 +27,49 @@ package struct Filing: Sendable, Hashable {
     }
 }
 
+/// The terms of a search, under each of the keys that rows may have their digests under. The terms under the last
+/// key are made only when the search comes to them, because most searches end before.
+package struct SearchTerms: Sendable {
+    /// The terms under one key.
+    package struct List: Sendable {
+        /// What a row is filed under.
+        package var filed: [Int64]
+        /// What the row itself must contain.
+        package var required: [Int64]
+
+        package init(filed: [Int64], required: [Int64] = []) {
+            (self.filed, self.required) = (filed, required)
+        }
+    }
+
+    private var lists: [List]
+    private var makeLast: (@Sendable () -> List)?
+
+    /// - Parameters:
+    ///   - lists: The terms under each key but the last.
+    ///   - makeLast: Makes the terms under the last key; nil if `lists` has all.
+    package init(_ lists: [List], _ makeLast: (@Sendable () -> List)? = nil) {
+        (self.lists, self.makeLast) = (lists, makeLast)
+    }
+
+    /// The number of keys.
+    var count: Int { lists.count + (makeLast == nil ? 0 : 1) }
+
+    /// - Parameter key: Below ``count``.
+    mutating func list(_ key: Int) -> List {
+        if key == lists.count, let make = makeLast { (lists, makeLast) = (lists + [make()], nil) }
+        return lists[key]
+    }
+}
+
 /// The conditions of a search that can be checked without a key.
 package struct ItemSearch: Sendable {
     /// The starting point of the search.
     package enum Seek: Sendable {
         /// The rows that have one of these primary-key digests.
         case primaryKeys([Data])
-        /// The rows that are filed under all the terms of one of these lists, of which none is empty.
-        case terms([[Int64]])
+        /// The rows that are filed under all the terms of the search, under one of the keys.
+        case terms
         /// The rows that are filed under this term, such as an identifier. The row itself need not contain the term.
         case filed(Int64)
         /// The rows that are filed under one of these, such as the listings of groups.
@@ -45,8 +80,8 @@ package struct ItemSearch: Sendable {
 
     package var itemClass: ItemClass
     package var seek: Seek
-    /// A row must have all the terms of one of these lists; of none, if there is no list.
-    package var requiredTerms: [[Int64]]
+    /// A row must have all the terms under one of the keys; none, if there is no key.
+    package var terms: SearchTerms
     /// The digests of the allowed access groups, each once; nil for all. The search visits no row of another group.
     package var groups: [Int64]?
     package var isSynchronizable: Bool?
@@ -55,13 +90,13 @@ package struct ItemSearch: Sendable {
     package var identifier: UUID?
 
     package init(
-        itemClass: ItemClass, seek: Seek, requiredTerms: [[Int64]] = [], groups: [Int64]? = nil,
+        itemClass: ItemClass, seek: Seek, terms: SearchTerms = SearchTerms([]), groups: [Int64]? = nil,
         isSynchronizable: Bool? = nil, protection: ProtectionClass? = nil, isTombstone: Bool? = false,
         identifier: UUID? = nil
     ) {
         self.itemClass = itemClass
         self.seek = seek
-        self.requiredTerms = requiredTerms
+        self.terms = terms
         self.groups = groups
         self.isSynchronizable = isSynchronizable
         self.protection = protection
@@ -71,8 +106,14 @@ package struct ItemSearch: Sendable {
 
     /// The parts of the table of filings that a search visits one after the other.
     struct Range {
-        /// The rows that are looked for are filed under each of these terms.
-        var terms: [Int64]
+        enum Terms {
+            case one(Int64)
+            /// The number of the key under which the terms are made.
+            case ofSearch(Int)
+        }
+
+        /// What the rows that are looked for are filed under.
+        var terms: Terms
         /// The digest of the group of the rows; nil for the rows of all groups, in the order of their groups.
         var group: Int64?
     }
@@ -80,22 +121,26 @@ package struct ItemSearch: Sendable {
     /// Where the filings of the rows are; nil for a search that needs no filings.
     var ranges: [Range]? {
         switch seek {
-        case .terms(let lists):
-            groups?.flatMap { group in lists.map { Range(terms: $0, group: group) } } ?? lists.map { Range(terms: $0) }
-        case .filed(let term): groups?.map { Range(terms: [term], group: $0) } ?? [Range(terms: [term])]
-        case .listed(let filings): filings.map { Range(terms: [$0.term], group: $0.group) }
+        case .terms:
+            (groups.map { $0.map(Optional.some) } ?? [nil]).flatMap { group in
+                (0..<terms.count).map { Range(terms: .ofSearch($0), group: group) }
+            }
+        case .filed(let term): groups?.map { Range(terms: .one(term), group: $0) } ?? [Range(terms: .one(term))]
+        case .listed(let filings): filings.map { Range(terms: .one($0.term), group: $0.group) }
         case .primaryKeys, .everything: nil
         }
     }
 
-    func accepts(_ row: RowBinding) -> Bool {
-        row.itemClass == itemClass
-            && (groups.map { $0.contains(row.group) } ?? true)
-            && (isSynchronizable.map { $0 == row.isSynchronizable } ?? true)
-            && (protection.map { $0 == row.protection } ?? true)
-            && (isTombstone.map { $0 == row.isTombstone } ?? true)
-            && (identifier.map { $0 == row.identifier } ?? true)
-            && (requiredTerms.isEmpty
-                || requiredTerms.contains { $0.allSatisfy { row.terms.contains($0) } })
+    /// - Parameter terms: Those of this search, which are made as needed.
+    func accepts(_ row: RowBinding, _ terms: inout SearchTerms) -> Bool {
+        guard row.itemClass == itemClass,
+            groups.map({ $0.contains(row.group) }) ?? true,
+            isSynchronizable.map({ $0 == row.isSynchronizable }) ?? true,
+            protection.map({ $0 == row.protection }) ?? true,
+            isTombstone.map({ $0 == row.isTombstone }) ?? true,
+            identifier.map({ $0 == row.identifier }) ?? true
+        else { return false }
+        return terms.count == 0
+            || (0..<terms.count).contains { terms.list($0).required.allSatisfy { row.terms.contains($0) } }
     }
 }

@@ -122,6 +122,7 @@ extension ItemStore.Reader {
         _ body: (FormerRow) throws -> Bool
     ) throws -> DeletedPosition? {
         var position = start
+        var terms = search.terms
         let groups = search.groups?.sorted()
         func next(from group: Int64) throws -> Int64? {
             if let groups { return groups.first { $0 >= group } }
@@ -140,7 +141,7 @@ extension ItemStore.Reader {
                 try checkOwner(statement)
                 let row = try former(statement, includingCiphertext: false)
                 position.row = row.row.binding.rowID
-                if search.accepts(row.row.binding), try !body(row) { return position }
+                if search.accepts(row.row.binding, &terms), try !body(row) { return position }
                 guard visited() else { return position }
             }
             guard group < .max else { break }

@@ -51,6 +51,7 @@ extension ItemStore {
             _ body: (ItemRow) throws -> Bool
         ) throws -> SearchPosition? {
             var position = start
+            var terms = search.terms
             // Whether the last statement found a row, and with it the keybag.
             var isOwnerKnown = false
             /// Returns false if the search ended early.
@@ -71,7 +72,7 @@ extension ItemStore {
                         try malformed(error)
                         continue
                     }
-                    guard search.accepts(binding) else { continue }
+                    guard search.accepts(binding, &terms) else { continue }
                     if includingCiphertext, !admits(ItemRow.ciphertextSize(statement)) { return false }
                     let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
                     position.row = binding.rowID
@@ -80,8 +81,13 @@ extension ItemStore {
                 return true
             }
 
-            func visit(_ terms: [Int64], in group: Int64) throws -> Bool {
+            func visit(_ range: ItemSearch.Range, in group: Int64) throws -> Bool {
                 isOwnerKnown = false
+                let terms =
+                    switch range.terms {
+                    case .one(let term): [term]
+                    case .ofSearch(let key): terms.list(key).filed
+                    }
                 // The rows that are looked for are under each term, in the same order. So it does not matter which
                 // term an earlier search used.
                 guard let term = try rarest(of: terms, in: group) else { return true }
@@ -95,12 +101,12 @@ extension ItemStore {
             for (number, range) in (search.ranges ?? []).enumerated().dropFirst(start.range) {
                 if number > position.range { position = SearchPosition(range: number, group: .min, row: .min) }
                 if let group = range.group {
-                    guard try visit(range.terms, in: group) else { return position }
+                    guard try visit(range, in: group) else { return position }
                     continue
                 }
                 while let group = try firstGroup(from: position.group) {
                     if group > position.group { (position.group, position.row) = (group, .min) }
-                    guard try visit(range.terms, in: group) else { return position }
+                    guard try visit(range, in: group) else { return position }
                     guard group < .max else { break }
                     (position.group, position.row) = (group + 1, .min)
                 }

@@ -51,29 +51,29 @@ struct SearchPlan {
         // Rows that earlier software wrote have their digests under the key that needs no unlocking, of all classes.
         let needsClosed = protection?.isClosed ?? true
         let closed = needsClosed ? keybag.closedIndex : nil
-        // Most items need an unlocking: a search for one then ends before it looks for others.
-        let indexes = (closed.map { [$0] } ?? []) + [keybag.index]
         let groups = keybag.groupDigests(in: authorization.scope)
-        var (filed, required): ([[Int64]], [[Int64]]) = ([], [])
-        for index in indexes {
+        let terms: @Sendable (IndexKey) -> SearchTerms.List = { [named] index in
             let custom = query.customAttributes.map { index.term(ofCustom: $0.key, $0.value, in: itemClass) }
             let terms = named.map { ($0.name, index.term($0.name, $0.value, in: itemClass)) }
             let pair = hasPair ? index.lookup(itemClass, query.attributes).map { [$0] } ?? [] : []
             let others = terms.filter { itemClass.filedAttributes.contains($0.0) }.map { $0.1 } + custom
-            filed.append(pair.isEmpty ? others : pair)
-            required.append(terms.map { $0.1 } + custom + pair)
+            return SearchTerms.List(
+                filed: pair.isEmpty ? others : pair, required: terms.map { $0.1 } + custom + pair)
         }
+        // Most items need an unlocking: a search for one then ends before it looks for others.
+        let first = terms(closed ?? keybag.index)
+        let makeLast = closed == nil ? nil : { @Sendable [index = keybag.index] in terms(index) }
         let seek: ItemSearch.Seek =
             if let identifier = query.identifier {
                 .filed(identifier.term)
-            } else if filed.allSatisfy({ !$0.isEmpty }) {
-                .terms(filed)
+            } else if !first.filed.isEmpty {
+                .terms
             } else if let groups {
                 .listed(keybag.listings(of: itemClass, in: groups))
             } else {
                 .everything
             }
-        mayOverlook = needsClosed && closed == nil && required.contains { !$0.isEmpty }
+        mayOverlook = needsClosed && closed == nil && !first.required.isEmpty
         self.keybag = keybag
 
         let synchronizable: Bool? =
@@ -83,7 +83,7 @@ struct SearchPlan {
             case .synchronizableOnly: true
             }
         search = ItemSearch(
-            itemClass: itemClass, seek: seek, requiredTerms: required, groups: groups,
+            itemClass: itemClass, seek: seek, terms: SearchTerms([first], makeLast), groups: groups,
             isSynchronizable: synchronizable, protection: protection, isTombstone: tombstone,
             identifier: query.identifier)
         self.exact = exact
