@@ -91,7 +91,7 @@ import Testing
         #expect(errors[0].contains("write this key down and lock it away: it is not shown again"))
         #expect(errors[1].contains("device-secret is missing"))
         #expect(errors[1].contains("`keychain recovery restore`"))
-        #expect(errors[2].contains("cannot come back and are deleted: 1 password;"))
+        #expect(errors[2].contains("cannot come back and will be deleted: 1 password;"))
     }
 
     /// Both where a person looks and where the daemon writes.

@@ -130,6 +130,14 @@ package final class EmbeddedVault: VaultEngine {
         try VaultRecovery.itemsLost(at: path, with: key, enclaves: enclaves)
     }
 
+    /// Returns whether the vault in the folder at `path` opens on this device with a passcode, which
+    /// ``recover(at:with:in:detectsRollback:enclaves:as:)`` removes.
+    package static func removesPasscode(
+        recovering path: String, enclaves: EnclavePlace = .environment
+    ) throws(VaultError) -> Bool {
+        try VaultRecovery.removesPasscode(at: path, enclaves: enclaves)
+    }
+
     /// Makes a vault in memory from a backup, in an enclave in software.
     package static func inMemory(
         restoring backup: BackupReader, with key: RecoveryKey, surroundings: VaultSurroundings

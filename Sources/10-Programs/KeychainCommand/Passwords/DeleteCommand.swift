@@ -4,10 +4,13 @@ import VaultInterface
 
 /// Deletes a password.
 struct DeleteCommand: DocumentedCommand {
-    static let summary = "Delete a password for good."
+    static let summary = "Delete a password."
     static let details = """
         Exactly one item is deleted, or none. If several items have this service and account, choose one with --group. \
         With --json, the number of deleted items is printed.
+
+        If the vault keeps versions of the password (`keychain history`), `keychain restore` brings it back, until \
+        `keychain purge` removes them. Otherwise it is gone for good.
         """
     static let examples = [
         Example("Delete it", "keychain delete mail.example.com alice"),

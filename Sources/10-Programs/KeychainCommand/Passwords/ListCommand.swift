@@ -15,6 +15,9 @@ struct ListCommand: DocumentedCommand {
         passwords gives an empty list. If no password has the given service and attributes, the command fails with \
         44. Items that need a person are counted and not shown, because a listing asks nobody. Expired items are \
         shown like the others: `keychain info` and --json tell when they expired.
+
+        With --deleted, the deleted passwords are listed of which the vault keeps versions: `keychain restore` brings \
+        one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often.
         """
     static let examples = [
         Example("Everything", "keychain list"),
@@ -22,6 +25,7 @@ struct ListCommand: DocumentedCommand {
         Example("Those with an attribute of your own", "keychain list --attribute stage=production"),
         Example("What has to be renewed this week", "keychain list --expiring 7d"),
         Example("With labels and dates", "keychain list --json"),
+        Example("What can be brought back", "keychain list --deleted"),
     ]
     static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
 
@@ -39,6 +43,9 @@ struct ListCommand: DocumentedCommand {
             "List only the passwords that are expired, or expire within 12h or 7d, or before 2027-01-31.",
             valueName: "when"))
     var expiring: String?
+
+    @Flag(help: "List the deleted passwords that can be brought back.")
+    var deleted = false
 
     @OptionGroup var scope: ItemScope
 
@@ -93,6 +100,8 @@ struct ListCommand: DocumentedCommand {
     /// The end of the time in which passwords expire that are listed.
     private var end: Date? { expiring.flatMap { Moment.date($0, direction: 1) } }
 
+    private func isListed(_ item: StoredItem) -> Bool { end.map { item.isExpired($0) } ?? true }
+
     private func items(_ leftOut: inout LeftOut) throws -> [StoredItem] {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         var query = ItemQuery(
@@ -103,17 +112,23 @@ struct ListCommand: DocumentedCommand {
         if let service { query.attributes[.service] = .string(service) }
         query.customAttributes = try attribute.dictionary()
         do {
+            if deleted {
+                // Of each item the newest version comes first.
+                var seen: Set<UUID> = []
+                return try session.perform(CopyVersions(query))
+                    .filter { seen.insert($0.item.identifier).inserted && $0.ended != nil }
+                    .map(\.item).filter(isListed)
+            }
             return try session.perform(CopyItems(query, includingValues: false)) { part in
                 switch part {
                 case .damage: leftOut.damaged += 1
                 case .withheld: leftOut.withheld += 1
                 case .item, .expired: break
                 }
-            }.filter { item in end.map { item.isExpired($0) } ?? true }
+            }.filter(isListed)
         } catch {
-            guard error == .itemNotFound, leftOut.withheld > 0 || service == nil && attribute.isEmpty else {
-                throw error
-            }
+            let isAnswer = leftOut.withheld > 0 || service == nil && attribute.isEmpty
+            guard error == .itemNotFound, isAnswer else { throw error }
             return []
         }
     }

@@ -28,9 +28,10 @@ extension PasswordSearch {
     /// The error for a version that is not there.
     ///
     /// - Parameter number: Nil for any former version.
-    static func noVersion(_ number: Int64?) -> Failure {
+    static func noVersion(_ number: Int64?, adding addition: String = "") -> Failure {
         let what = number.map { "there is no version \($0)" } ?? "there is no former version"
         return Failure(
-            status: errSecItemNotFound, "\(what) of this item: `keychain history` shows those that there are")
+            status: errSecItemNotFound,
+            "\(what) of this item: `keychain history` shows those that there are\(addition)")
     }
 }

@@ -51,14 +51,17 @@ struct PurgeCommand: DocumentedCommand {
                 "there is nobody to confirm it: say --yes to remove the former versions of all items")
         }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        var query: ItemQuery?
+        var search: PasswordSearch?
         if let service, let account {
-            query = try PasswordSearch(
+            search = PasswordSearch(
                 service: service, account: account, group: scope.group, synchronizable: scope.synchronizableScope,
-                authentication: AuthenticationOptions(interaction: .skip)
-            ).query(in: session)
+                authentication: AuthenticationOptions(interaction: .skip))
         }
-        let count = try session.perform(PurgeVersions(query))
+        let count = try session.perform(PurgeVersions(search?.query(in: session)))
+        if count == 0, let search, try search.oneIfAny(in: session) == nil {
+            let error = try search.notFound(in: session, remedy: "--group")
+            throw error
+        }
         if json { try StandardOutput.write(json: Answer(purged: count)) }
     }
 }

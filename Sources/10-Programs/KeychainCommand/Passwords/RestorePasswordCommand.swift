@@ -40,7 +40,15 @@ struct RestorePasswordCommand: DocumentedCommand {
             item = try session.perform(RestoreVersion(query, version: version))
         } catch {
             guard error == .itemNotFound else { throw error }
-            throw PasswordSearch.noVersion(version)
+            // That of a deleted item with the same name, which the history shows, too.
+            let hidesDeleted =
+                try query.identifier != nil
+                && session.perform(CopyVersions(search.query(in: session))).contains {
+                    $0.item.identifier != query.identifier
+                }
+            throw PasswordSearch.noVersion(
+                version,
+                adding: hidesDeleted ? "; a deleted item with its name comes back once this one is deleted" : "")
         }
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }

@@ -66,8 +66,8 @@ struct RestoreCommand: DocumentedCommand {
     static let details = """
         Works on a copy of a vault's folder, at $KEYCHAIN_HOME or in the usual place. The vault gets a new device \
         secret and no passcode. Items for the old device only are deleted, because nothing can open them. If there \
-        are such items, the command says how many, and you have to type 'restore'; without a terminal --yes is \
-        needed. The key is asked for at the terminal, or read from a descriptor or from standard input.
+        are such items, or if the vault opens on this machine with a passcode, the command says so, and you have to \
+        type 'restore'; without a terminal --yes is needed. The key is asked for at the terminal, or read from a descriptor or from standard input.
         """
     static let examples = [
         Example("In the machine's TPM", "keychain recovery restore --enclave tpm2"),
@@ -79,7 +79,7 @@ struct RestoreCommand: DocumentedCommand {
 
     @OptionGroup var recoveryKey: RecoveryKeyInput
 
-    @Flag(help: "Do not ask, also if items are lost.")
+    @Flag(help: "Do not ask, also if items or the passcode are lost.")
     var yes = false
 
     @Flag(help: .json)
@@ -95,7 +95,11 @@ struct RestoreCommand: DocumentedCommand {
         let kind = try EnclaveKind(named: options.enclave)
         let path = try ProcessVault.defaultPath()
         let key = try recoveryKey.ask()
-        if !yes { try confirm(try EmbeddedVault.itemsLost(recovering: path, with: key)) }
+        if !yes {
+            try confirm(
+                EmbeddedVault.itemsLost(recovering: path, with: key),
+                removesPasscode: EmbeddedVault.removesPasscode(recovering: path))
+        }
         let (vault, lost) = try EmbeddedVault.recover(
             at: path, with: key, in: kind, detectsRollback: options.detectRollback, as: RecoveryCommand.owner)
         vault.close()
@@ -110,18 +114,27 @@ struct RestoreCommand: DocumentedCommand {
         }
     }
 
-    private func confirm(_ lost: [ItemClass: Int]) throws {
-        guard !lost.isEmpty else { return }
-        let counts = ItemClass.stored.compactMap { kind in
-            lost[kind].map { kind == .key ? "\($0) \($0 == 1 ? "item" : "items") of keys" : kind.counted($0) }
+    private func confirm(_ lost: [ItemClass: Int], removesPasscode: Bool) throws {
+        var losses: [String] = []
+        if removesPasscode { losses.append("the vault opens on this machine, and its passcode will be removed") }
+        if !lost.isEmpty {
+            let counts = ItemClass.stored.compactMap { kind in
+                lost[kind].map { kind == .key ? "\($0) \($0 == 1 ? "item" : "items") of keys" : kind.counted($0) }
+            }
+            losses.append(
+                "the items for the old device only cannot come back and will be deleted: "
+                    + counts.joined(separator: ", "))
         }
-        let words = "items for the old device only cannot come back and are deleted: \(counts.joined(separator: ", "))"
+        guard !losses.isEmpty else { return }
+        let words = losses.joined(separator: "; ")
         guard let terminal = CommandTerminal() else {
             throw Failure(
-                status: errSecInteractionNotAllowed,
-                "\(words); there is nobody to confirm it: say --yes to go on without them")
+                status: errSecInteractionNotAllowed, "\(words); there is nobody to confirm it: say --yes to go on")
         }
-        guard try terminal.ask("The \(words).\nType 'restore' to go on: ") == "restore" else {
+        guard
+            try terminal.ask("\(words.prefix(1).uppercased())\(words.dropFirst()).\nType 'restore' to go on: ")
+                == "restore"
+        else {
             throw Failure(status: errSecUserCanceled, "not confirmed: nothing was changed")
         }
     }

@@ -11,7 +11,10 @@ struct StatusCommand: DocumentedCommand {
     static let details = """
         With --verify, every item is opened and checked. The exit status is 1 if one of them is damaged. \
         --delete-damaged first deletes the items that the vault's keys cannot open: items that were changed on disk, \
-        and items of another vault or of a later version. Locked items are not checked, and stay.
+        and items of another vault or of a later version.
+
+        Items of a locked vault are not checked, and stay: the exit status is 36 then, if nothing is damaged. Where no \
+        daemon serves the vault, --verify asks for the passcode, or takes it with --passcode-fd.
 
         With --check the command prints nothing but a problem, for monitors. The exit status is 0 if the vault is \
         unlocked, 36 if it is locked, 65 if it or, with --verify, an item is damaged, and 69 if it cannot be reached: \
@@ -35,6 +38,8 @@ struct StatusCommand: DocumentedCommand {
     @Flag(help: "Print nothing but a problem; the exit status tells whether the vault is open, locked or damaged.")
     var check = false
 
+    @OptionGroup var passcode: PasscodeInput
+
     @Flag(help: .json)
     var json = false
 
@@ -46,7 +51,7 @@ struct StatusCommand: DocumentedCommand {
 
     func run() throws {
         if check { return try checkState() }
-        let session = try VaultSession.ofOwnerInPresentVault()
+        let session = try session()
         let deleted: Int? =
             if deletesDamaged {
                 try session.perform(DeleteDamagedItems())
@@ -67,7 +72,28 @@ struct StatusCommand: DocumentedCommand {
                 line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
         }
         if let tool = OtherTool.served { CommandNote.show(tool.note) }
-        if let report, !report.problems.isEmpty { throw damage(report) }
+        if let report { try checkWhole(report, status) }
+    }
+
+    /// The vault, unlocked if its items are to be checked and somebody can give the passcode.
+    private func session() throws -> VaultSession {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        guard verify || deletesDamaged else { return session }
+        let status = try session.perform(ReadStatus())
+        // The daemon's lock is for all its clients.
+        if status.isPasscodeSet, status.lockState != .unlocked, !status.isShared { _ = try session.unlockIfPossible() }
+        return session
+    }
+
+    private func checkWhole(_ report: IntegrityReport, _ status: VaultStatus) throws {
+        guard report.problems.isEmpty else { throw damage(report) }
+        // In a vault that is unlocked, those with a password or an enrolment of their own.
+        let count = report.lockedItems
+        guard count > 0, status.lockState != .unlocked else { return }
+        throw Failure(
+            status: errSecInteractionNotAllowed,
+            "the vault is locked, and \(count) \(count == 1 ? "item was" : "items were") not checked: unlock it with "
+                + "`keychain unlock` if keychaind runs, or give the passcode with --passcode-fd")
     }
 
     private func damage(_ report: IntegrityReport) -> Failure {
@@ -82,7 +108,7 @@ struct StatusCommand: DocumentedCommand {
     private func checkState() throws {
         let status: VaultStatus
         do {
-            let session = try VaultSession.ofOwnerInPresentVault()
+            let session = try session()
             status = try session.perform(ReadStatus())
             if verify {
                 let report = try session.perform(VerifyItems())

@@ -61,6 +61,16 @@ struct VaultRecovery: Sendable {
         }
     }
 
+    /// Returns whether the vault opens on this device with a passcode, which a recovery removes.
+    static func removesPasscode(at path: String, enclaves: EnclavePlace) throws(VaultError) -> Bool {
+        do {
+            let folder = VaultFolder(folder: try PrivateFolder(existing: path), enclaves: enclaves)
+            return try folder.folder.withLock { folder.keybagOfThisDevice?.passcode != nil }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
     /// Deletes the items that were for the lost device only.
     ///
     /// - Returns: How many there were.
@@ -107,15 +117,20 @@ extension VaultFolder {
     /// Refuses the record of former class keys while the present ones open here, even if a renewal that was killed has
     /// left it and the former store. On another machine, the two are the only way back.
     private func checkIsInForce(_ record: RecoveryRecord) throws {
-        guard let mark = try unfinishedRenewal(), mark.from == record.keybag,
-            let encoded = try? folder.read(Self.keybagName, limit: Keybag.largestEncoding),
-            let enclave = try? readEnclave(Self.deviceSecretName),
-            let present = try? Keybag(decoding: encoded, in: enclave), present.identifier == mark.to
+        guard let mark = try unfinishedRenewal(), mark.from == record.keybag, keybagOfThisDevice?.identifier == mark.to
         else { return }
         throw VaultError.unusableVault(
             reason:
                 "the class keys in \(folder.path) were renewed, and this recovery key is for the former ones; open the "
                 + "vault, for example with `keychain status`, and make another recovery key")
+    }
+
+    /// The keybag, if it opens here.
+    fileprivate var keybagOfThisDevice: Keybag? {
+        guard let encoded = try? folder.read(Self.keybagName, limit: Keybag.largestEncoding),
+            let enclave = try? readEnclave(Self.deviceSecretName)
+        else { return nil }
+        return try? Keybag(decoding: encoded, in: enclave)
     }
 
     /// For callers that hold the folder's lock.
