@@ -114,8 +114,9 @@ def argon2id(password, salt, memory, passes):
 
 
 def read_attempts(data, secret, salt):
-    check(len(data) == 70 and data[:10] == b"SKTRIES\0\0\1", "not a record of attempts")
-    mac = hmac.digest(derive(secret, salt, "swift-keychain/v1/attempts"), data[:38], "sha256")
+    check(len(data) == 70 and data[:10] in (b"SKTRIES\0\0\1", b"SKTRIES\0\0\2"), "not a record of attempts")
+    salt = salt if data[9] == 1 else bytes(32)
+    mac = hmac.digest(derive(secret, salt, f"swift-keychain/v{data[9]}/attempts"), data[:38], "sha256")
     check(mac == data[38:], "MAC of the attempts")
     failures, boot, milliseconds = struct.unpack(">I16sQ", data[10:38])
     return {"failures": failures, "boot": boot, "milliseconds": milliseconds}

@@ -117,8 +117,8 @@ def make_vault(folder, passcode):
         memory, passes, passcode_salt = 1024, 1, os.urandom(16)
         tangle = reader.argon2id(passcode, passcode_salt, memory, passes)
         passcode_fields = struct.pack(">16sIIB", passcode_salt, memory, passes, 0)
-        attempts = b"SKTRIES\0\0\1" + bytes(28)
-        key = reader.derive(secret, salt, "swift-keychain/v1/attempts")
+        attempts = b"SKTRIES\0\0\2" + bytes(28)
+        key = reader.derive(secret, bytes(32), "swift-keychain/v2/attempts")
         write(folder / "attempts", attempts + hmac.digest(key, attempts, "sha256"))
     # Without a passcode, the class that needs one has no key.
     names = [name for _, name in sorted(reader.PROTECTION.items()) if passcode is not None or name != "akpu"]

@@ -191,6 +191,24 @@ import VaultInterface
         #expect(try vault.verify(as: .owner) == IntegrityReport(validItems: 1, lockedItems: 0, problems: []))
     }
 
+    /// A former version does not go with the present one, whose class lost its key.
+    @Test func versionsOfAnotherClassComeBack() throws {
+        try put("one", kept: 3)
+        try put("two")
+        try vault.setPasscode(.test("passcode"), options: .cheapest, as: .owner)
+        var changes = ItemChanges(value: Data("three".utf8))
+        changes.accessControl = AccessControl(protection: .whenPasscodeSetThisDeviceOnly)
+        _ = try vault.update(Self.query, with: changes, as: .app)
+        try vault.removePasscode(.test("passcode"), as: .owner)
+        #expect(try vault.items(Self.query).isEmpty)
+        #expect(try versions().map(\.item.version) == [2, 1])
+        #expect(try versions().first?.isDeleted == true)
+        #expect(try vault.version(1, of: Self.query, as: .app).value == Data("one".utf8))
+        _ = try vault.restore(nil, of: Self.query, as: .app)
+        #expect(try vault.items(Self.query).map(\.value) == [Data("two".utf8)])
+        #expect(try vault.verify(as: .owner).problems.isEmpty)
+    }
+
     @Test func anEraseGoesOnCounting() throws {
         _ = try vault.keepVersions(3, as: .owner)
         try put("one")

@@ -409,6 +409,7 @@ import VaultInterface
             Self.mark(UUID(), UUID()), Self.mark(own, own) + Data([1]), Self.mark(like, own), Self.mark(own, like),
             Self.mark(UUID(), like),
             Self.mark(like, UUID()), Self.mark(UUID(), own) + Data([1]), Self.mark(own, UUID()) + Data([2]),
+            Data(count: 65), Data(count: 1 << 20),
         ] {
             var contents = folder
             contents["renewal"] = mark
@@ -419,15 +420,57 @@ import VaultInterface
             again.close()
             #expect(try FolderContents(of: path)["renewal"] == nil)
         }
-        // One that cannot be a mark is an error, and nothing is lost.
-        for mark in [Data(count: 65), Data(count: 1 << 20)] {
-            var contents = folder
-            contents["renewal"] = mark
-            try contents.restore(to: path)
-            #expect(throws: VaultError.self) { try open() }
-        }
         try folder.restore(to: path)
         #expect(try open().items(.password("s", "a")).count == 1)
+    }
+
+    /// A renewal that was killed after the new keys were in force must not look like wrong passcodes, of which some erase
+    /// the vault.
+    @Test func noTryIsCountedThatNobodyMade() throws {
+        var options = PasscodeOptions.cheapest
+        options.eraseAfter = 4
+        let vault = try open()
+        try vault.setPasscode(.test("right"), options: options, as: .owner)
+        _ = try vault.add(.password("s", "a", "value"), as: .app)
+        vault.close()
+        try open().close()
+        let before = try FolderContents(of: path)["attempts"]
+        let again = try open()
+        try again.renewKeys("right")
+        again.close()
+        var contents = try FolderContents(of: path)
+        contents["attempts"] = before
+        try contents.restore(to: path)
+        let third = try open()
+        #expect(try third.status(as: .owner).failedAttempts == 0)
+        #expect(throws: VaultError.wrongPasscode(retryAfter: 0)) { try third.unlock(with: .test("wrong"), as: .app) }
+        try third.unlock(with: .test("right"), as: .app)
+        #expect(try third.items(.password("s", "a")).count == 1)
+    }
+
+    /// A program that had the vault open before erases what another one has renewed, also where that was killed before
+    /// it removed the former store.
+    @Test(arguments: [false, true]) func anEraseTakesTheFormerStoreToo(_ wasKilled: Bool) throws {
+        let (vault, other) = (try open(), try open())
+        _ = try other.add(.password("s", "a", "value"), as: .app)
+        let before = try FolderContents(of: path)
+        try other.renewKeys()
+        other.close()
+        if wasKilled {
+            // In place, since a program has the folder open.
+            let (from, to) = (try Self.keybag(of: before), try Self.keybag(of: FolderContents(of: path)))
+            for (name, entry) in before.entries where name.hasPrefix("items-") && !name.hasSuffix("-shm") {
+                if let bytes = entry.bytes { try FolderContents.write(bytes, to: path + "/" + name) }
+            }
+            try FolderContents.write(Self.mark(from, to) + Data([1]), to: path + "/renewal")
+        }
+        try vault.erase(as: .owner)
+        #expect(try vault.items(.password("s", "a")).isEmpty)
+        vault.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(names.count { $0.hasPrefix("items-") && $0.hasSuffix(".db") } == 1, "\(names)")
+        #expect(!names.contains("renewal"))
+        #expect(try open().items(.password("s", "a")).isEmpty)
     }
 
     @Test func otherProgramsGoOn() throws {

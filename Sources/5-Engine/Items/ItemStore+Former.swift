@@ -267,6 +267,16 @@ extension ItemStore.Writer {
         for place in surplus { try deleteFormer(place) }
     }
 
+    /// Makes the last former version of a row that is gone the one by which a deleted item is found.
+    package func endWithLastFormer(_ rowID: Int64) throws {
+        try change(
+            "UPDATE former SET deleted = 1 WHERE id = ?1 AND version = (SELECT max(version) FROM former WHERE id = ?1)"
+        ) { statement in
+            try statement.bind(rowID, at: 1)
+            try statement.run()
+        }
+    }
+
     /// Removes a former version.
     package func deleteFormer(_ place: FormerPlace) throws {
         _ = try takeNumber()

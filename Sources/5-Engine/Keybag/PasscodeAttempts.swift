@@ -80,23 +80,32 @@ package struct PasscodeAttempts: Sendable, Equatable {
 
     package static let encodedSize = 8 + 2 + 4 + 16 + 8 + 32
     private static let magic = Array("SKTRIES\0".utf8)
-    private static let context = "swift-keychain/v1/attempts"
+    private static let version: UInt8 = 2
+    /// A renewal of the class keys changes the keybag's salt, and must not make the record count as missing.
+    private static let salt = Data(count: 32)
 
-    package func encoded(in enclave: any Enclave, salt: Data) throws(KeybagError) -> Data {
-        var encoded = Data(Self.magic + [0, 1])
+    package func encoded(in enclave: any Enclave) throws(KeybagError) -> Data {
+        var encoded = Data(Self.magic + [0, Self.version])
         encoded.append(bigEndian: failures)
         withUnsafeBytes(of: boot.uuid) { encoded.append(contentsOf: $0) }
         encoded.append(bigEndian: milliseconds)
-        let key = try Keybag.derive(in: enclave, salt: salt, context: Self.context)
+        let key = try Keybag.derive(in: enclave, salt: Self.salt, context: Self.context(Self.version))
         encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
         return encoded
     }
 
+    private static func context(_ version: UInt8) -> String { "swift-keychain/v\(version)/attempts" }
+
     /// Decodes a record; nil if it does not belong to this vault.
+    ///
+    /// - Parameter salt: Of the keybag, to which a record of version 1 is bound.
     package init?(decoding encoded: Data, in enclave: any Enclave, salt: Data) throws(KeybagError) {
         let bytes = [UInt8](encoded)
-        guard bytes.count == Self.encodedSize, bytes.starts(with: Self.magic + [0, 1]) else { return nil }
-        let key = try Keybag.derive(in: enclave, salt: salt, context: Self.context)
+        guard bytes.count == Self.encodedSize, bytes.starts(with: Self.magic + [0]),
+            (1...Self.version).contains(bytes[9])
+        else { return nil }
+        let key = try Keybag.derive(
+            in: enclave, salt: bytes[9] == 1 ? salt : Self.salt, context: Self.context(bytes[9]))
         guard HMAC<SHA256>.isValidAuthenticationCode(bytes[38...], authenticating: bytes[..<38], using: key) else {
             return nil
         }

@@ -71,6 +71,11 @@ extension ProtectedDatabaseError {
             self.init(.inputOutput, path: path, message: "\(path): \(error)")
             return
         }
+        // Another thread may have taken the engine's own words.
+        guard error.extendedCode != Self.revoked else {
+            self.init(VFSFailure.revoked(path: path), at: path)
+            return
+        }
         let code: Code =
             switch error.code {
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
@@ -92,6 +97,9 @@ extension ProtectedDatabaseError {
             }
         self.init(code, path: path, message: "\(advice) (SQLite \(error.extendedCode))")
     }
+
+    /// SQLITE_IOERR_AUTH, which the engine answers once the key was taken away.
+    private static let revoked = SQLITE_IOERR | 28 << 8
 
     /// What a function of the C library said.
     init(_ operation: String, _ path: String, errno number: Int32) {

@@ -17,7 +17,8 @@ struct ListCommand: DocumentedCommand {
         shown like the others: `keychain info` and --json tell when they expired.
 
         With --deleted, the deleted passwords are listed of which the vault keeps versions: `keychain restore` brings \
-        one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often.
+        one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often. \
+        Items that need a person are left out.
         """
     static let examples = [
         Example("Everything", "keychain list"),

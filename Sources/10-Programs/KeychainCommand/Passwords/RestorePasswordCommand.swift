@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import KeychainModel
 import VaultInterface
 
@@ -49,6 +50,9 @@ struct RestorePasswordCommand: DocumentedCommand {
             throw PasswordSearch.noVersion(
                 version,
                 adding: hidesDeleted ? "; a deleted item with its name comes back once this one is deleted" : "")
+        }
+        if item.isExpired(Date()) {
+            CommandNote.show("the secret that is back has expired: only `keychain get --expired` reads it")
         }
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }

@@ -71,8 +71,10 @@ struct WatchCommand: DocumentedCommand {
     }
 
     func run() throws {
+        let unlocking = try VaultSession.ofOwnerInPresentVault(passcode)
+        if passcode.descriptor != nil { _ = try unlocking.unlockIfPossible() }
         // Names of locked items are left out: nobody is asked for each change.
-        let session = try VaultSession.ofOwnerInPresentVault(passcode).withoutUnlocking
+        let session = unlocking.withoutUnlocking
         // Before the first look, so that no change falls in between.
         let notices = once ? nil : try ChangeNotices(session.vault.changes())
         var known = try since ?? session.perform(ChangesSince(.max)).known.next

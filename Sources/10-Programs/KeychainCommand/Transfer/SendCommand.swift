@@ -61,6 +61,8 @@ struct SendCommand: DocumentedCommand {
     private struct Answer: Encodable {
         var file: String
         var items: Int
+        /// How many expired items were left out.
+        var expired: Int?
     }
 
     func validate() throws {
@@ -80,7 +82,13 @@ struct SendCommand: DocumentedCommand {
         if !force, output != "-", access(path, F_OK) == 0 { throw BackupFile.exists(path) }
         let recipient = try to.map { try ItemTransfer.recipient(in: $0) }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let items = try items(session)
+        var leftOut = 0
+        let items = try items(session, &leftOut)
+        if leftOut > 0 {
+            CommandNote.show(
+                "\(leftOut) expired \(leftOut == 1 ? "item was" : "items were") left out: send \(leftOut == 1 ? "it" : "them") "
+                    + "with --expired")
+        }
         let sealed: Data
         if let recipient {
             sealed = try ItemFile.seal(items, to: recipient)
@@ -89,12 +97,15 @@ struct SendCommand: DocumentedCommand {
         }
         guard output != "-" else { return try StandardOutput.write(sealed) }
         try BackupFile.write(to: path, isReplacing: force) { try FileOutput.write(sealed, to: $0) }
-        if json { return try StandardOutput.write(json: Answer(file: path, items: items.count)) }
+        if json {
+            return try StandardOutput.write(
+                json: Answer(file: path, items: items.count, expired: leftOut > 0 ? leftOut : nil))
+        }
         try StandardOutput.write(
             line: "\(items.count) \(items.count == 1 ? "item" : "items") sealed in \(path.escapedForTerminal)")
     }
 
-    private func items(_ session: VaultSession) throws -> [StoredItem] {
+    private func items(_ session: VaultSession, _ leftOut: inout Int) throws -> [StoredItem] {
         let authentication = try itemPassword.authentication()
         if let account {
             var search = PasswordSearch(
@@ -111,7 +122,10 @@ struct SendCommand: DocumentedCommand {
         query.includesExpired = expired
         // One more than a file can have is enough to refuse them, whatever there is.
         query.limit = ReceiveItems.most + 1
-        return try session.perform(CopyItems(query, includingValues: true))
+        query.reports = [.expired]
+        return try session.perform(CopyItems(query, includingValues: true)) { part in
+            if case .expired = part { leftOut += 1 }
+        }
     }
 }
 

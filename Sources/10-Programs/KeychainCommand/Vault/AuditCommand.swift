@@ -64,7 +64,7 @@ struct AuditCommand: DocumentedCommand {
         if item.count == 2 { query.item = AuditQuery.Item(service: item[0], account: item[1]) }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         if verify { return try check(session) }
-        let (records, unclear) = try session.perform(ReadAudit(query))
+        let (records, unclear) = try records(query, session)
         if unclear > 0 {
             CommandNote.show(
                 "\(unclear) more \(unclear == 1 ? "record does" : "records do") not name every item: "
@@ -75,6 +75,17 @@ struct AuditCommand: DocumentedCommand {
             for record in records { try StandardOutput.write(json: record) }
         } else {
             try StandardOutput.write(line: Table(records.map(\.row)).text(aligned: StandardOutput.isTerminal))
+        }
+    }
+
+    /// What the log has. Unlocks the vault if the name of an item needs that.
+    private func records(_ query: AuditQuery, _ session: VaultSession) throws -> (records: [AuditRecord], unclear: Int)
+    {
+        do {
+            return try session.perform(ReadAudit(query))
+        } catch {
+            guard case .interactionNotAllowed = error, try session.unlockIfPossible() else { throw error }
+            return try session.perform(ReadAudit(query))
         }
     }
 

@@ -107,8 +107,9 @@ struct ChangePasscodeCommand: DocumentedCommand {
 struct RemovePasscodeCommand: DocumentedCommand {
     static let summary = "Remove the passcode."
     static let details = """
-        Items that exist only while a passcode is set are lost for good. All others stay, and only the device secret \
-        protects them.
+        Items, and former versions of items, that exist only while a passcode is set are lost for good. All others \
+        stay, and only the device secret protects them. Of an item that is lost, the former versions that do not need \
+        the passcode stay as those of a deleted item (`keychain list --deleted`).
         """
     static let examples = [
         Example("Type the passcode", "keychain passcode remove"),

@@ -75,10 +75,10 @@ struct StatusCommand: DocumentedCommand {
         if let report { try checkWhole(report, status) }
     }
 
-    /// The vault, unlocked if its items are to be checked and somebody can give the passcode.
+    /// The vault, unlocked if the passcode was given, or if items are to be checked and somebody can give it.
     private func session() throws -> VaultSession {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        guard verify || deletesDamaged else { return session }
+        guard verify || deletesDamaged || passcode.descriptor != nil else { return session }
         let status = try session.perform(ReadStatus())
         // The daemon's lock is for all its clients.
         if status.isPasscodeSet, status.lockState != .unlocked, !status.isShared { _ = try session.unlockIfPossible() }

@@ -209,6 +209,7 @@ final class OpenedVault: Sendable {
             let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
             let sequence = try store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
             let counts = try renewal.counts()
+            try renewal.checkIsInPlace()
             let next = try present.keys.keybag.replaced(
                 by: renewal.next.keys, under: nextKey, protection, storeSequence: sequence, in: enclave)
             // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
@@ -271,8 +272,12 @@ final class OpenedVault: Sendable {
     func erase(for authorization: Authorization) throws {
         let (former, formerKeys) = opened.withLock { ($0.store, $0.keybag.keys) }
         if let folder {
+            // Another program may have renewed the keys. An erase is for a vault that is damaged, too.
+            try? takeOverChangedKeybag()
             try folder.folder.withLock {
                 try checkStoreIsInPlace()
+                // A renewal that was killed may have left the store of its former keybag.
+                if let present = try? folder.openKeybag() { try? folder.settleRenewal(present) }
                 // Another process may still write, with numbers after this one. None writes a thousand times a second
                 // for as long as there are milliseconds since 1970.
                 let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1_000))
@@ -381,6 +386,8 @@ final class OpenedVault: Sendable {
             }
             for row in lost { try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row)) }
             for place in lostVersions { try writer.deleteFormer(place) }
+            // What is left of them comes back like a deleted item.
+            for row in lost { try writer.endWithLastFormer(row.binding.rowID) }
             return lost.count
         }
     }

@@ -27,16 +27,26 @@ extension VaultFolder {
         try settleRenewal(former)
         let mark = try PrivateFile(Self.renewalName, in: folder, creating: true)
         guard try Self.holds(mark) else { throw VaultError.busy }
-        try mark.write(RenewalMark(from: former.identifier, to: next.keybag.identifier).encoded, at: 0)
-        try mark.synchronize()
-        try folder.synchronize()
-        return (mark, try makeStore(for: next))
+        do {
+            try mark.write(RenewalMark(from: former.identifier, to: next.keybag.identifier).encoded, at: 0)
+            try mark.synchronize()
+            try folder.synchronize()
+            return (mark, try makeStore(for: next))
+        } catch {
+            // If this fails, the next opening does it.
+            try? settleRenewal(former, isOwn: true)
+            throw error
+        }
     }
 
     /// The renewal that is not complete; nil if there is none, or if what names it was not written to its end.
     func unfinishedRenewal() throws -> RenewalMark? {
         guard folder.contains(Self.renewalName) else { return nil }
-        return RenewalMark(try folder.read(Self.renewalName, limit: 64))
+        do throws(FileError) {
+            return RenewalMark(try folder.read(Self.renewalName, limit: 64))
+        } catch .tooLarge {
+            return nil
+        }
     }
 
     /// Says in the mark that the new keys are in force. From then on, the former keybag is an older copy.
@@ -75,6 +85,8 @@ extension VaultFolder {
     /// Removes what is sealed under the former keys, once the new ones are in force: the recovery key first, which
     /// would bring the former keys back.
     func completeRenewal(from former: UUID, to present: UUID) throws {
+        // The keybag was renamed; a failure of the disk may have kept the new name from it.
+        try folder.synchronize()
         // One that cannot be read must not keep the vault from opening. Without the former store, it brings nothing
         // back.
         if (try? hasRecoveryKey(of: former)) == true { try folder.remove(Self.recoveryName) }
@@ -165,7 +177,7 @@ extension VaultFolder {
 ///          0     16  identifier of the keybag before
 ///         16     16  identifier of the keybag after
 ///         32      1  1 once the new keys are in force; until then missing
-struct RenewalMark {
+struct RenewalMark: Equatable {
     let from: UUID
     let to: UUID
     let isCommitted: Bool

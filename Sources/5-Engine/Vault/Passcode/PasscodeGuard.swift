@@ -64,8 +64,7 @@ final class PasscodeGuard: Sendable {
             var attempts = before ?? .unknown(now: clock)
             let result = try change(&attempts)
             if attempts != before {
-                try folder.replace(
-                    Self.fileName, with: attempts.encoded(in: keys.enclave, salt: keys.keybag.salt))
+                try folder.replace(Self.fileName, with: attempts.encoded(in: keys.enclave))
             }
             return result
         }

@@ -172,6 +172,14 @@ struct KeyRenewal {
         }
     }
 
+    /// Makes sure that the mark and the new store are those of this renewal: another program that took the renewal for
+    /// a killed one would have removed them.
+    func checkIsInPlace() throws {
+        let own = RenewalMark(from: former.identifier, to: next.identifier)
+        guard try folder.unfinishedRenewal() == own, folder.folder.contains(VaultFolder.storeName(of: next.identifier))
+        else { throw VaultError.busy }
+    }
+
     /// Says on the disk that the new keys are in force.
     func commit() throws { try folder.commitRenewal(mark) }
 

@@ -42,7 +42,9 @@ struct VaultAudit: Sendable {
             let keybag = vault.keybag
             guard let digest = keybag.auditDigest(.genericPassword, names) else {
                 throw VaultError.interactionNotAllowed(
-                    reason: "the audit log names items by digests, which are closed before the vault was unlocked")
+                    reason:
+                        "the log names an item only once the vault was unlocked: use `keychain unlock` if keychaind "
+                        + "runs, or give the passcode with --passcode-fd")
             }
             do {
                 // Those of earlier software, and of records from before a renewal of the class keys.

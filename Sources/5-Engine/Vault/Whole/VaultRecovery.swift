@@ -98,7 +98,9 @@ extension VaultFolder {
     private func recoveryRecord(openedWith key: RecoveryKey) throws -> RecoveryRecord {
         guard folder.contains(Self.recoveryName), try !storeNames().isEmpty else {
             throw VaultError.unusableVault(
-                reason: "\(folder.path) has no recovery record with items; restore the whole folder from a backup")
+                reason:
+                    "\(folder.path) has no recovery record with items; restore the whole folder from a backup. If the "
+                    + "class keys were renewed since the recovery key was made, it opens only backups from before")
         }
         let encoded = try folder.read(Self.recoveryName, limit: RecoveryRecord.largestEncoding)
         let record = try RecoveryRecord(decoding: encoded, with: key)
@@ -163,7 +165,7 @@ extension VaultFolder {
     fileprivate func recover(with key: RecoveryKey, in kind: EnclaveKind, _ detectsRollback: Bool) throws {
         let record = try recoveryRecord(openedWith: key)
         // The new keys of a renewal went with the device: its end is to be undone.
-        if let mark = try unfinishedRenewal(), mark.from == record.keybag {
+        if let mark = try unfinishedRenewal(), mark.from == record.keybag, mark.isCommitted {
             try folder.replace(Self.renewalName, with: RenewalMark(from: mark.from, to: mark.to).encoded)
         }
         if detectsRollback { try keepCounter() }
