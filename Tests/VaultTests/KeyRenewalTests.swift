@@ -424,8 +424,8 @@ import VaultInterface
         #expect(try open().items(.password("s", "a")).count == 1)
     }
 
-    /// A renewal that was killed after the new keys were in force must not look like wrong passcodes, of which some erase
-    /// the vault.
+    /// A renewal that was killed after the new keys were in force must not look like wrong passcodes, of which some
+    /// erase the vault.
     @Test func noTryIsCountedThatNobodyMade() throws {
         var options = PasscodeOptions.cheapest
         options.eraseAfter = 4
