@@ -90,7 +90,7 @@ floor(
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     module("SystemSQLite", uses: "Bytes", "CSQLite"),
-    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
+    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto, cryptoExtras),
     module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"))
 
 // What is asked of a vault, and by whom.
@@ -183,8 +183,8 @@ floor(
     module("SQLCipherWire", uses: "Bytes", "CLibrary", "Frames"),
     module(
         "SQLCipherService",
-        uses: "Bytes", "CLibrary", "CSQLite", "Frames", "SQLCipherWire", "SystemLibraries", "SystemSQLite", crypto,
-        cryptoExtras))
+        uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "Frames", "SQLCipherWire", "SystemLibraries",
+        "SystemSQLite", crypto))
 
 // Apple's names.
 floor(
@@ -351,7 +351,7 @@ if !isFetched {
         tests(
             "DatabasePagesTests",
             uses: "Bytes", "DatabasePages", "KeychainModel", "TestSupport", crypto, links: ["PageWorker"],
-            hasFixtures: true),
+            exclude: ["SQLCipher/Peer"], hasFixtures: true),
         tests(
             "DatabaseVFSTests",
             uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
