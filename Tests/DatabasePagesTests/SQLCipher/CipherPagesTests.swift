@@ -24,14 +24,12 @@ import Testing
     }
 
     private func settings(_ format: CipherFormat, isRaw: Bool) -> [String] {
-        let key = isRaw ? "\"x'\(Self.hexadecimal(Self.rawKey))'\"" : "'a ''passphrase'''"
+        let key = isRaw ? "\"x'\(Self.rawKey.hexadecimal())'\"" : "'a ''passphrase'''"
         return [
             "\(format.version.rawValue)", "\(format.pageSize)", key, "\(format.plainHeaderSize)",
-            format.plainHeaderSize == 0 ? "-" : Self.hexadecimal(Self.outsideSalt),
+            format.plainHeaderSize == 0 ? "-" : Self.outsideSalt.hexadecimal(),
         ]
     }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 
     private func key(isRaw: Bool) throws -> SQLCipherKey {
         if isRaw { return .raw(try SecretBytes(count: 32) { $0.copyBytes(from: Self.rawKey) }) }

@@ -17,7 +17,7 @@ package final class CipherPages: Sendable {
     /// Nil in files without an HMAC.
     private let authentication: SymmetricKey?
 
-    /// - Parameter salt: The first 16 bytes of the file. The caller knows it if the file has a plaintext header.
+    /// - Parameter salt: The first 16 bytes of the file. With a plaintext header, the salt that the caller keeps.
     /// - Throws: `CryptoKitError` for a salt or raw key of another size, and errors of swift-crypto and of memory.
     package init(key: SQLCipherKey, salt: [UInt8], format: CipherFormat) throws {
         guard salt.count == CipherFormat.saltSize else { throw CryptoKitError.incorrectParameterSize }
@@ -54,7 +54,7 @@ package final class CipherPages: Sendable {
             ciphertext.count == text.count
         else { throw .memoryUnavailable }
         UnsafeMutableRawBufferPointer(rebasing: sealed[start..<end]).copyBytes(from: ciphertext)
-        writeCode(over: UnsafeRawBufferPointer(sealed), number) { code in
+        withCode(over: UnsafeRawBufferPointer(sealed), number) { code in
             UnsafeMutableRawBufferPointer(rebasing: trailer[CipherFormat.blockSize...]).copyMemory(from: code)
         }
     }
@@ -91,7 +91,7 @@ package final class CipherPages: Sendable {
     package func isAuthentic(_ sealed: UnsafeRawBufferPointer, number: UInt32) -> Bool {
         guard sealed.count == format.pageSize else { return false }
         var isEqual = true
-        writeCode(over: sealed, number) { code in
+        withCode(over: sealed, number) { code in
             let place = format.pageSize - format.reserved + CipherFormat.blockSize
             let stored = UnsafeRawBufferPointer(rebasing: sealed[place..<(place + code.count)])
             isEqual = isEqualInConstantTime(stored, code)
@@ -106,8 +106,8 @@ package final class CipherPages: Sendable {
         return try? AES._CBC.IV(ivBytes: sealed[place..<(place + CipherFormat.blockSize)])
     }
 
-    /// Passes the HMAC over a sealed page to `body`, which is not called if pages have none.
-    private func writeCode(
+    /// Passes the HMAC over a sealed page to `body`. Does not call it if pages have none.
+    private func withCode(
         over sealed: UnsafeRawBufferPointer, _ number: UInt32, to body: (UnsafeRawBufferPointer) -> Void
     ) {
         guard let authentication else { return }

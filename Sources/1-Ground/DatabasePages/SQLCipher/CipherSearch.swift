@@ -1,8 +1,8 @@
 import Bytes
 
-/// The search for the format of a file of SQLCipher. The first page shows it to who has the key.
+/// Finds out the format of a SQLCipher file. It tries the key on the first page in each format.
 package enum CipherSearch {
-    /// Returns what opens the file's first page; nil if nothing does, which is also what a wrong key looks like.
+    /// Returns the pages of the format that opens the first page. Returns nil if none does: the key may be wrong.
     ///
     /// The newest version comes first. With a passphrase, each version takes a key derivation. With a raw key, files of
     /// versions 2 and 3 are the same, and 3 is found.
@@ -40,8 +40,8 @@ package enum CipherSearch {
         return nil
     }
 
-    /// Returns whether the page is a first page of SQLite of this size, which also tells a wrong key where there is no
-    /// HMAC.
+    /// Returns whether the page opens and begins like SQLite's. In files without an HMAC, only its fields show a wrong
+    /// key.
     private static func opensFirst(_ sealed: UnsafeRawBufferPointer, _ pages: CipherPages) -> Bool {
         guard pages.isAuthentic(sealed, number: 1),
             let page = try? SecretBytes(count: sealed.count, fill: { try pages.open(sealed, number: 1, into: $0) })
