@@ -304,7 +304,7 @@ if !isFetched {
         "Tests/Workers",
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
-        program("DatabaseWorker", uses: "Bytes", "DatabaseVFS", "KeychainModel", grdb),
+        program("DatabaseWorker", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", grdb),
         program(
             "ErrorExamples", uses: "Credentials", "DataProtection", "Keychain", "ProtectedDatabase", "SealedFields",
             crypto,
@@ -355,7 +355,7 @@ if !isFetched {
         tests(
             "DatabaseVFSTests",
             uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
-            links: ["DatabaseWorker"]),
+            links: ["DatabaseWorker"], exclude: ["Peer"]),
         tests(
             "DocumentationTests",
             uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",

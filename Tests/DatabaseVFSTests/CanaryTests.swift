@@ -1,3 +1,4 @@
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
@@ -34,9 +35,9 @@ import Testing
         return try? file.readToEnd() ?? Data()
     }
 
-    @Test(arguments: ["WAL", "DELETE", "TRUNCATE", "PERSIST"])
-    func tenThousandRows(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: ["WAL", "DELETE", "TRUNCATE", "PERSIST"], [nil, CipherFormat.Version.four])
+    func tenThousandRows(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue { db in
             try db.execute(
                 sql:

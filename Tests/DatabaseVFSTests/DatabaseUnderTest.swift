@@ -1,4 +1,5 @@
 import Bytes
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
@@ -16,11 +17,20 @@ final class DatabaseUnderTest {
         try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8](repeating: byte, count: 32)) }
     }
 
-    init(_ name: String = "test.db", in folder: TemporaryFolder? = nil, key: UInt8 = 7) throws {
+    /// - Parameter cipher: The version of SQLCipher for a file in its format; nil for one in this library's.
+    init(
+        _ name: String = "test.db", in folder: TemporaryFolder? = nil, key: UInt8 = 7,
+        cipher: CipherFormat.Version? = nil
+    ) throws {
         self.folder = try folder ?? TemporaryFolder()
         self.key = try Self.key(key)
         path = self.folder.path(of: name)
-        registration = try EncryptingVFS.register(path: path, key: self.key)
+        registration =
+            if let cipher {
+                try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(self.key), version: cipher))
+            } else {
+                try EncryptingVFS.register(path: path, key: self.key)
+            }
     }
 
     var uri: String { EncryptingVFS.uri(path: path) }

@@ -1,3 +1,4 @@
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
@@ -34,10 +35,27 @@ import Testing
         }
     }
 
-    @Test(arguments: [(4096, 0), (1024, 1), (4096, 2), (16_384, 0)])
-    func resultsAreThoseOfPlainDatabases(pageSize: Int, autoVacuum: Int) throws {
+    struct Case: CustomTestStringConvertible {
+        let pageSize: Int
+        let autoVacuum: Int
+        /// Nil for the format of this library.
+        var cipher: CipherFormat.Version?
+
+        var testDescription: String {
+            "\(pageSize), \(autoVacuum), \(cipher.map { "SQLCipher \($0.rawValue)" } ?? "own")"
+        }
+    }
+
+    @Test(arguments: [
+        Case(pageSize: 4096, autoVacuum: 0), Case(pageSize: 1024, autoVacuum: 1), Case(pageSize: 4096, autoVacuum: 2),
+        Case(pageSize: 16_384, autoVacuum: 0), Case(pageSize: 4096, autoVacuum: 0, cipher: .four),
+        Case(pageSize: 1024, autoVacuum: 1, cipher: .three), Case(pageSize: 512, autoVacuum: 2, cipher: .one),
+        Case(pageSize: 65_536, autoVacuum: 0, cipher: .two),
+    ])
+    func resultsAreThoseOfPlainDatabases(_ test: Case) throws {
+        let (pageSize, autoVacuum) = (test.pageSize, test.autoVacuum)
         let generator = SeededGenerator()
-        let database = try DatabaseUnderTest()
+        let database = try DatabaseUnderTest(cipher: test.cipher)
         let path = database.folder.path(of: "plain")
         var statements = RandomStatements(generator: generator)
         func open() throws -> (Connection, Connection) {

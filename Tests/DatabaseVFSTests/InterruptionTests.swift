@@ -1,3 +1,4 @@
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
@@ -8,8 +9,8 @@ import Testing
 @Suite struct SoakDatabaseInterruptionTests {
     /// With the journal that the workers use: two that change it at the same moment are in each other's way, whatever
     /// timeout SQLite has.
-    private func prepared(_ journal: String) throws -> DatabaseUnderTest {
-        let database = try DatabaseUnderTest()
+    private func prepared(_ journal: String, _ cipher: CipherFormat.Version? = nil) throws -> DatabaseUnderTest {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue(journal: journal)
         try queue.write { db in
             try db.execute(
@@ -23,19 +24,22 @@ import Testing
     }
 
     private func worker(
-        _ database: DatabaseUnderTest, journal: String, task: String, rounds: Int, number: Int
+        _ database: DatabaseUnderTest, journal: String, task: String, rounds: Int, number: Int,
+        cipher: CipherFormat.Version? = nil
     ) throws -> Worker {
         let program = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
             .appendingPathComponent("DatabaseWorker").path
-        return try Worker([database.path, journal, task, "\(rounds)", "\(number)"], command: program)
+        return try Worker(
+            [database.path, journal, task, "\(rounds)", "\(number)"] + (cipher.map { ["\($0.rawValue)"] } ?? []),
+            command: program)
     }
 
-    @Test(arguments: ["WAL", "DELETE", "PERSIST"])
-    func processesWriteAtOnce(journal: String) throws {
-        let database = try prepared(journal)
+    @Test(arguments: ["WAL", "DELETE", "PERSIST"], [nil, CipherFormat.Version.four])
+    func processesWriteAtOnce(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try prepared(journal, cipher)
         let rounds = TestScale.count(15, soak: 300)
         let workers = try (0..<3).map {
-            try worker(database, journal: journal, task: "plain", rounds: rounds, number: $0)
+            try worker(database, journal: journal, task: "plain", rounds: rounds, number: $0, cipher: cipher)
         }
         for worker in workers {
             let lines = worker.remainingLines()
@@ -46,19 +50,22 @@ import Testing
         #expect(try queue.integrity() == "ok")
     }
 
-    @Test(arguments: [
-        ("WAL", "plain"), ("WAL", "spill"), ("WAL", "quick"), ("DELETE", "plain"), ("DELETE", "spill"),
-        ("DELETE", "quick"),
-        ("TRUNCATE", "spill"), ("PERSIST", "spill"), ("PERSIST", "quick"),
-    ])
-    func killedWritersLoseNothing(journal: String, task: String) throws {
+    @Test(
+        arguments: [
+            ("WAL", "plain"), ("WAL", "spill"), ("WAL", "quick"), ("DELETE", "plain"), ("DELETE", "spill"),
+            ("DELETE", "quick"), ("TRUNCATE", "spill"), ("PERSIST", "spill"), ("PERSIST", "quick"),
+        ], [nil, CipherFormat.Version.four])
+    func killedWritersLoseNothing(_ work: (journal: String, task: String), cipher: CipherFormat.Version?) throws {
+        let (journal, task) = work
         var generator = SeededGenerator()
-        let database = try prepared(journal)
+        let database = try prepared(journal, cipher)
         var acknowledged: [Int: Int] = [:]
         for round in 0..<TestScale.count(2, soak: 60) {
             // Two at once in turn with one that has the file to itself.
             let workers = try (0...(round % 2)).map { index in
-                try worker(database, journal: journal, task: task, rounds: 1_000_000, number: round * 2 + index)
+                try worker(
+                    database, journal: journal, task: task, rounds: 1_000_000, number: round * 2 + index,
+                    cipher: cipher)
             }
             let wanted = 1 + generator.int(below: 12)
             for _ in 0..<wanted { _ = workers[0].readLine() }
@@ -89,7 +96,7 @@ import Testing
             try queue.close()
         }
         // Every page can be read, also those that nothing refers to.
-        let copy = try DatabaseUnderTest("copy.db", in: database.folder)
+        let copy = try DatabaseUnderTest("copy.db", in: database.folder, cipher: cipher)
         let source = try database.queue()
         let destination = try copy.queue()
         #expect(throws: Never.self, "\(database.registration.takeFailure()?.description ?? "")") {

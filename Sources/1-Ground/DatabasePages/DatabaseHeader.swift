@@ -29,13 +29,13 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// bytes, which it takes from them, and otherwise zeros. SQLite reads the zeros again under a lock.
     ///
     /// Also used for an empty file, so that SQLite reserves bytes in its first page.
-    package static func synthetic(_ geometry: PageGeometry) -> [UInt8] {
+    package static func synthetic(pageSize: Int, reserved: Int) -> [UInt8] {
         var bytes = plainMagic + [UInt8](repeating: 0, count: 84)
         // 65,536 does not fit and is written as 1 (https://sqlite.org/fileformat.html, 1.3.2).
-        let size = geometry.pageSize == 65_536 ? 1 : geometry.pageSize
+        let size = pageSize == 65_536 ? 1 : pageSize
         (bytes[16], bytes[17]) = (UInt8(size >> 8), UInt8(size & 0xFF))
         // File formats, and the payload fractions that SQLite requires.
-        (bytes[18], bytes[19], bytes[20]) = (1, 1, UInt8(PageGeometry.reserved))
+        (bytes[18], bytes[19], bytes[20]) = (1, 1, UInt8(reserved))
         (bytes[21], bytes[22], bytes[23]) = (64, 32, 32)
         return bytes
     }

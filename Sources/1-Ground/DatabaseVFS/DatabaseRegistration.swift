@@ -28,7 +28,12 @@ package final class DatabaseRegistration: Sendable {
     package var uri: String { EncryptingVFS.uri(path: path) }
 
     /// Whether the file is encrypted, or will be when it is created.
-    package var isEncrypted: Bool { place.key != nil }
+    package var isEncrypted: Bool {
+        switch place.contents {
+        case .encrypted, .cipher: true
+        case .plain, nil: false
+        }
+    }
 
     /// Returns the reason why the last operation on the file failed, and clears it.
     package func takeFailure() -> VFSFailure? { place.takeFailure() }
@@ -44,6 +49,7 @@ final class RegisteredPlace: Sendable {
         case plain
         /// Also holds the id for a database that is created there.
         case encrypted(key: SecretBytes, creating: DatabaseID?)
+        case cipher(CipherPlace)
     }
 
     private struct State {
@@ -81,6 +87,7 @@ final class RegisteredPlace: Sendable {
             switch ($0.contents, contents) {
             case (.plain, .plain): break
             case (.encrypted(let present, _), .encrypted(let key, _)) where present == key: break
+            case (.cipher(let present), .cipher(let cipher)) where present.isSame(cipher): break
             default: return false
             }
             $0.claims += 1
@@ -105,9 +112,11 @@ final class RegisteredPlace: Sendable {
         }
     }
 
-    func add(_ file: MainFile) { state.withLock { state in state.files.append(OpenMainFile(file: file)) } }
+    func add(_ file: DatabaseFile) { state.withLock { state in state.files.append(OpenMainFile(file: file)) } }
 
-    func remove(_ file: MainFile) { state.withLock { state in state.files.removeAll { open in open.file === file } } }
+    func remove(_ file: DatabaseFile) {
+        state.withLock { state in state.files.removeAll { open in open.file === file } }
+    }
 
     func revoke() {
         let files = state.withLock { state in
@@ -122,7 +131,7 @@ final class RegisteredPlace: Sendable {
 // Safe to share between threads: threads other than the connection's own call only `forgetKey` and `willRemove`, which
 // take the file's lock, and `isSidecar`, which reads names that never change.
 struct OpenMainFile: @unchecked Sendable {
-    let file: MainFile
+    let file: DatabaseFile
 }
 
 /// The registered files, by path.

@@ -28,7 +28,7 @@ extension EncryptingVFS {
         if flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0 {
             guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
             guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
-            guard let mainFile = FileSlot(file: main).get(MainFile.self) else { return SQLITE_CANTOPEN }
+            guard let mainFile = FileSlot(file: main).get(DatabaseFile.self) else { return SQLITE_CANTOPEN }
             // SQLite would wait for the other end of a pipe.
             var information = stat()
             guard lstat(name, &information) != 0 || information.st_mode & S_IFMT == S_IFREG else {
@@ -47,15 +47,15 @@ extension EncryptingVFS {
             outFlags?.pointee = given
             if flags & SQLITE_OPEN_WAL != 0 {
                 do throws(VFSFailure) {
-                    let log = try LogFile(
-                        inner: slot.inner, main: mainFile, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+                    let log = try mainFile.openLog(
+                        slot.inner, name, writing: given & SQLITE_OPEN_READONLY == 0)
                     slot.put(log, methods: sideFileMethods)
                 } catch {
                     _ = slot.inner.close()
                     return mainFile.failed(error)
                 }
             } else {
-                slot.put(JournalFile(inner: slot.inner, main: mainFile, name: name), methods: sideFileMethods)
+                slot.put(mainFile.openJournal(slot.inner, name), methods: sideFileMethods)
             }
             return SQLITE_OK
         }
@@ -67,7 +67,7 @@ extension EncryptingVFS {
         case nil:
             place.note(.revoked(path: place.path))
             return SQLiteCode.ioAuthorization
-        case .encrypted: break
+        case .encrypted, .cipher: break
         }
         var given = flags
         slot.inner.pointee.pMethods = nil
@@ -79,8 +79,7 @@ extension EncryptingVFS {
         }
         outFlags?.pointee = given
         do throws(VFSFailure) {
-            let main = try MainFile(
-                inner: slot.inner, place: place, name: name, writing: given & SQLITE_OPEN_READONLY == 0)
+            let main = try Self.file(of: place, slot.inner, name, writing: given & SQLITE_OPEN_READONLY == 0)
             let code = main.answer(try main.check())
             if code == SQLITE_OK { slot.put(main, methods: mainFileMethods) } else { _ = main.close() }
             return code
@@ -89,6 +88,15 @@ extension EncryptingVFS {
             place.note(error)
             return error.code
         }
+    }
+
+    private static func file(
+        of place: RegisteredPlace, _ inner: FileSlot.File, _ name: UnsafePointer<CChar>, writing: Bool
+    ) throws(VFSFailure) -> DatabaseFile {
+        if case .cipher(let cipher) = place.contents {
+            return try CipherFile(inner: inner, place: place, cipher: cipher, name: name, writing: writing)
+        }
+        return try MainFile(inner: inner, place: place, name: name, writing: writing)
     }
 
     /// Returns the failure if a resource is missing; SQLite's own code would suggest missing permissions.

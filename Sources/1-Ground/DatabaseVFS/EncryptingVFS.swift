@@ -23,6 +23,13 @@ package enum EncryptingVFS {
         try claim(path, contents: .encrypted(key: key, creating: database))
     }
 
+    /// Registers the key of the SQLCipher file at `path`, which need not exist yet.
+    package static func register(
+        path: String, cipher: CipherPlace
+    ) throws(RegistrationError) -> DatabaseRegistration {
+        try claim(path, contents: .cipher(cipher))
+    }
+
     /// Lets a plain SQLite database open unchanged, for conversions between a plain and an encrypted one.
     package static func registerPlain(path: String) throws(RegistrationError) -> DatabaseRegistration {
         try claim(path, contents: .plain)

@@ -65,32 +65,28 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     var methods = sharedMethods()
     // Without xFetch, which would give SQLite the sealed bytes.
     methods.iVersion = 2
-    methods.xLock = { file, level in with(file, MainFile.self) { $0.lock(level) } }
-    methods.xUnlock = { file, level in with(file, MainFile.self) { $0.unlock(level) } }
+    methods.xLock = { file, level in with(file, DatabaseFile.self) { $0.lock(level) } }
+    methods.xUnlock = { file, level in with(file, DatabaseFile.self) { $0.unlock(level) } }
     methods.xCheckReservedLock = { file, result in
-        with(file, MainFile.self) { $0.inner.checkReservedLock(result) }
+        with(file, DatabaseFile.self) { $0.inner.checkReservedLock(result) }
     }
     methods.xFileControl = { file, operation, argument in
-        with(file, MainFile.self) { $0.control(operation, argument) }
+        with(file, DatabaseFile.self) { $0.control(operation, argument) }
     }
     methods.xShmMap = { file, region, size, extend, address in
-        with(file, MainFile.self) {
-            $0.inner.pointee.pMethods?.pointee.xShmMap?($0.inner, region, size, extend, address) ?? SQLITE_IOERR
-        }
+        with(file, DatabaseFile.self) { $0.mapShared(region, size, extend, address) }
     }
     methods.xShmLock = { file, offset, count, flags in
-        with(file, MainFile.self) { $0.lockShared(offset, count, flags) }
+        with(file, DatabaseFile.self) { $0.lockShared(offset, count, flags) }
     }
     methods.xShmBarrier = { file in
-        _ = with(file, MainFile.self) {
-            $0.inner.pointee.pMethods?.pointee.xShmBarrier?($0.inner)
+        _ = with(file, DatabaseFile.self) {
+            $0.placeBarrier()
             return SQLITE_OK
         }
     }
     methods.xShmUnmap = { file, remove in
-        with(file, MainFile.self) {
-            $0.inner.pointee.pMethods?.pointee.xShmUnmap?($0.inner, remove) ?? SQLITE_OK
-        }
+        with(file, DatabaseFile.self) { $0.unmapShared(remove) }
     }
     return table(methods)
 }()

@@ -5,13 +5,13 @@ import DatabasePages
 
 /// A connection's file of a database's rollback journal (https://sqlite.org/fileformat2.html, 3).
 ///
-/// Everything has the offset that SQLite gives it. A record (page number, page, checksum) is written as a whole. Its
-/// page is sealed together with the checksum. Headers and the name of a super-journal are plaintext, because they
-/// reveal nothing secret. Unused bytes of a header hold the batch of the page index from which the transaction started.
-/// A journal from an earlier batch is no longer valid.
-final class JournalFile: VFSFile {
+/// Everything has the offset that SQLite gives it. SQLite writes a record in three parts: page number, page, checksum.
+/// The record is written as a whole, with its page sealed. Headers and the name of a super-journal are plaintext,
+/// because they reveal nothing secret. A subclass for each format knows how a record is sealed, and when a journal is
+/// valid.
+class JournalFile: VFSFile {
     let inner: FileSlot.File
-    let main: MainFile
+    private let main: DatabaseFile
     let path: String
 
     private enum Held {
@@ -27,19 +27,47 @@ final class JournalFile: VFSFile {
     private var record: (bytes: UnsafeMutableRawPointer, count: Int)?
     /// The offset from which the name of a super-journal is written in plaintext.
     private var plainFrom = Int64.max
-    /// The batch that records are bound to.
-    private var sequence: UInt64 = 0
-    /// The pages in the journal, if this connection wrote the header.
-    private var journaled: JournaledPages?
     /// The records that a header counts. They were completely written before the database was changed.
     private var counted: [Range<Int64>] = []
     /// The checksum of the last record that was read, and the offset at which SQLite reads it.
     private var checksum: (value: UInt32, offset: Int64)?
 
-    init(inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>) {
+    init(inner: FileSlot.File, main: DatabaseFile, name: UnsafePointer<CChar>) {
         (self.inner, self.main) = (inner, main)
         path = String(cString: name)
     }
+
+    // MARK: For each format
+
+    /// Writes the header of the journal, or of a part of it: one sector.
+    func writeHeader(
+        _ bytes: UnsafeRawPointer, at offset: Int64, _ room: PageRoom?
+    ) throws(VFSFailure) -> Int32 {
+        inner.write(bytes, JournalHeader.sector, at: offset)
+    }
+
+    /// Called before SQLite makes the journal invalid.
+    func willEnd() throws(VFSFailure) {}
+
+    /// Seals a record to the scratch memory of `room`.
+    ///
+    /// - Parameters:
+    ///   - record: Page number, page, and room for a checksum.
+    ///   - checksum: SQLite's checksum of the plaintext page.
+    func seal(
+        _ record: UnsafeRawPointer, checksum: UInt32, _ room: PageRoom
+    ) throws(VFSFailure) {}
+
+    /// Opens the record in the scratch memory of `room`.
+    ///
+    /// - Parameter page: Gets the plaintext page.
+    /// - Returns: SQLite's checksum of the plaintext page.
+    func open(_ room: PageRoom, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 { 0 }
+
+    /// Returns whether the journal is no longer valid. SQLite asks this before it plays a journal back.
+    func isOver(_ room: PageRoom, willPlay: Bool) throws(VFSFailure) -> Bool { false }
+
+    // MARK: Memory
 
     override func close() -> Int32 {
         _ = main.answer(try writeHeldNumber())
@@ -68,14 +96,15 @@ final class JournalFile: VFSFile {
         guard let bytes, count > 0, offset >= 0 else {
             throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
-        guard let pages = try main.pages() else { return try writeOfNewDatabase(bytes, count, at: offset) }
+        guard let room = try main.room() else { return try writeOfNewDatabase(bytes, count, at: offset) }
         switch held {
         case .page(let start):
             held = .nothing
-            guard count == 4, offset == start + 4 + Int64(pages.size) else { break }
-            return try writeRecord(checksum: bytes.bigEndian(at: 0, as: UInt32.self), at: start, pages)
-        case .number(let number, let start) where count == pages.size && offset == start + 4:
-            keep(bytes, number, pages)
+            guard count == 4, offset == start + 4 + Int64(room.size), let record else { break }
+            try seal(record.bytes, checksum: bytes.bigEndian(at: 0, as: UInt32.self), room)
+            return inner.write(room.scratch, room.size + 8, at: start)
+        case .number(let number, let start) where count == room.size && offset == start + 4:
+            keep(bytes, number, room)
             held = .page(offset: start)
             return SQLITE_OK
         case .number:
@@ -87,13 +116,12 @@ final class JournalFile: VFSFile {
         case 4:
             let number = bytes.bigEndian(at: 0, as: UInt32.self)
             // No record holds the page with the locked byte. Its number marks the name of a super-journal.
-            if Int64(number) == FileFormat.lockedByte / Int64(pages.size) + 1 { plainFrom = offset }
+            if Int64(number) == FileFormat.lockedByte / Int64(room.size) + 1 { plainFrom = offset }
             held = .number(number, offset: offset)
             return SQLITE_OK
-        case JournalHeader.sector: return try writeHeader(bytes, at: offset, pages)
+        case JournalHeader.sector: return try beginPart(bytes, at: offset, room)
         case FileFormat.journalHeader where offset == 0:
-            try main.journalEnds()
-            journaled = nil
+            try willEnd()
             return inner.write(bytes, count, at: offset)
         // The number of records in a header, or the byte that ends the remains of an older journal.
         case 12, 1: return inner.write(bytes, count, at: offset)
@@ -108,31 +136,26 @@ final class JournalFile: VFSFile {
         guard count <= JournalHeader.sector else {
             throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
-        if count == JournalHeader.sector { return try writeHeader(bytes, at: offset, nil) }
+        if count == JournalHeader.sector { return try beginPart(bytes, at: offset, nil) }
         return inner.write(bytes, count, at: offset)
     }
 
-    private func keep(_ page: UnsafeRawPointer, _ number: UInt32, _ pages: OpenPages) {
-        let count = pages.size + 8
+    private func beginPart(
+        _ bytes: UnsafeRawPointer, at offset: Int64, _ room: PageRoom?
+    ) throws(VFSFailure) -> Int32 {
+        if offset == 0 { (plainFrom, counted, checksum) = (.max, [], nil) }
+        return try writeHeader(bytes, at: offset, room)
+    }
+
+    private func keep(_ page: UnsafeRawPointer, _ number: UInt32, _ room: PageRoom) {
+        let count = room.size + 8
         if record?.count != count {
             wipeRecord()
             record = (.allocate(byteCount: count, alignment: 16), count)
         }
         guard let record else { return }
         record.bytes.store(bigEndian: number, at: 0)
-        memcpy(record.bytes + 4, page, pages.size)
-    }
-
-    private func writeRecord(checksum: UInt32, at offset: Int64, _ pages: OpenPages) throws(VFSFailure) -> Int32 {
-        guard let record else { throw .memoryUnavailable }
-        let sealed = pages.scratch
-        let number = UnsafeRawPointer(record.bytes).bigEndian(at: 0, as: UInt32.self)
-        sealed.store(bigEndian: number, at: 0)
-        _ = try pages.seal(
-            record.bytes + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
-        sealed.store(bigEndian: 0 as UInt32, at: 4 + pages.size)
-        journaled?.insert(number)
-        return inner.write(sealed, pages.size + 8, at: offset)
+        memcpy(record.bytes + 4, page, room.size)
     }
 
     private func writeHeldNumber() throws(VFSFailure) {
@@ -145,29 +168,6 @@ final class JournalFile: VFSFile {
         guard inner.write(&bytes, 4, at: offset) == SQLITE_OK else { throw .system("write", path) }
     }
 
-    private func writeHeader(
-        _ bytes: UnsafeRawPointer, at offset: Int64, _ pages: OpenPages?
-    ) throws(VFSFailure) -> Int32 {
-        var header = JournalHeader(sector: bytes)
-        if offset == 0 {
-            if let pages {
-                try pages.refresh()
-                // The batch that the journal goes back to must be on the disk, with the former number of pages, before
-                // a page is overwritten. SQLite leaves the record count open if it does not sync.
-                try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
-            }
-            sequence = pages?.index.sequence ?? 0
-            (plainFrom, counted, checksum) = (.max, [], nil)
-            let journaled = JournaledPages(sequence: sequence)
-            self.journaled = journaled
-            main.sidecar = .journal(.own(journaled))
-        }
-        header.bind(to: pages?.cipher.header.database, sequence: sequence)
-        return header.bytes.withUnsafeBytes { sector in
-            sector.baseAddress.map { inner.write($0, sector.count, at: offset) } ?? SQLITE_IOERR
-        }
-    }
-
     // MARK: Reading
 
     override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
@@ -175,50 +175,31 @@ final class JournalFile: VFSFile {
             throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
         try writeHeldNumber()
-        let pages = try main.pages()
-        if let pages, count == pages.size { return try readPage(into: bytes, at: offset, pages) }
+        let room = try main.room()
+        if let room, count == room.size { return try readPage(into: bytes, at: offset, room) }
         if let checksum, count == 4, offset == checksum.offset {
             bytes.store(bigEndian: checksum.value, at: 0)
             return SQLITE_OK
         }
         // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
         // magic number.
-        if let pages, offset == 0, count == 1 || count == 8, journaled == nil, try isOver(pages, willPlay: count == 8) {
+        if let room, offset == 0, count == 1 || count == 8, try isOver(room, willPlay: count == 8) {
             memset(bytes, 0, count)
             return SQLITE_OK
         }
-        guard count < JournalHeader.sector || pages == nil else {
+        guard count < JournalHeader.sector || room == nil else {
             throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
         let code = inner.read(bytes, count, at: offset)
         if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
-        if let pages, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
-            try countRecords(UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self), headerAt: offset - 8, pages)
+        if let room, code == SQLITE_OK, count == 4, offset % Int64(JournalHeader.smallestSector) == 8 {
+            try countRecords(UnsafeRawPointer(bytes).bigEndian(at: 0, as: UInt32.self), headerAt: offset - 8, room)
         }
         return code
     }
 
-    /// Returns whether the journal's transaction was already committed or rolled back.
-    private func isOver(_ pages: OpenPages, willPlay: Bool) throws(VFSFailure) -> Bool {
-        guard let header = try readHeader(at: 0), header.isBegun else { return false }
-        try pages.refresh()
-        guard let binding = header.binding else { throw .foreignJournal(path: path) }
-        let isOfNewDatabase = binding.database == nil
-        guard isOfNewDatabase || binding.database == pages.cipher.header.database else {
-            throw .foreignJournal(path: path)
-        }
-        if isOfNewDatabase ? pages.index.pageCount != 0 : binding.sequence < pages.index.sequence { return true }
-        guard isOfNewDatabase || binding.sequence == pages.index.sequence else { throw .foreignJournal(path: path) }
-        guard header.pageCount == pages.index.pageCount else { throw .damagedJournal(path: path) }
-        if willPlay {
-            sequence = binding.sequence
-            main.sidecar = .journal(isOfNewDatabase ? .playedBack : .interrupted(sequence: sequence))
-        }
-        return false
-    }
-
     /// Returns a header; nil if the journal ends before it.
-    private func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
+    func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
         let result = withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) {
             sector -> Result<JournalHeader?, VFSFailure> in
             guard let base = sector.baseAddress else { return .success(nil) }
@@ -232,39 +213,36 @@ final class JournalFile: VFSFile {
 
     /// Notes the records that follow a header, when SQLite reads their number.
     private func countRecords(
-        _ count: UInt32, headerAt offset: Int64, _ pages: OpenPages
+        _ count: UInt32, headerAt offset: Int64, _ room: PageRoom
     ) throws(VFSFailure) {
         guard count > 0, count != .max, let header = try readHeader(at: offset), header.isBegun,
             let sector = offset == 0 ? header.sectorSize : try readHeader(at: 0)?.sectorSize
         else { return }
         let first = offset + Int64(sector)
-        counted.append(first..<first + Int64(count) * Int64(pages.size + 8))
+        counted.append(first..<first + Int64(count) * Int64(room.size + 8))
     }
 
     private func isCounted(_ offset: Int64) -> Bool { counted.contains { $0.contains(offset) } }
 
     private func readPage(
-        into bytes: UnsafeMutableRawPointer, at offset: Int64, _ pages: OpenPages
+        into bytes: UnsafeMutableRawPointer, at offset: Int64, _ room: PageRoom
     ) throws(VFSFailure) -> Int32 {
-        guard offset >= 4 else { throw .unexpectedAccess(operation: "read", offset: offset, count: pages.size) }
-        let code = inner.read(pages.scratch, pages.size + 4, at: offset - 4)
+        guard offset >= 4 else { throw .unexpectedAccess(operation: "read", offset: offset, count: room.size) }
+        let code = inner.read(room.scratch, room.size + 8, at: offset - 4)
         guard code == SQLITE_OK else {
             if code == SQLiteCode.ioShortRead, isCounted(offset) { throw .damagedJournal(path: path) }
-            memset(bytes, 0, pages.size)
+            memset(bytes, 0, room.size)
             return code
         }
-        let number = UnsafeRawPointer(pages.scratch).bigEndian(at: 0, as: UInt32.self)
         do throws(VFSFailure) {
-            let extra = try pages.open(
-                pages.scratch + 4, at: .journal(page: number, sequence: sequence), into: bytes)
-            checksum = (UInt32(truncatingIfNeeded: extra), offset + Int64(pages.size))
+            checksum = (try open(room, into: bytes), offset + Int64(room.size))
             return SQLITE_OK
         } catch {
             guard case .page(.damaged) = error else { throw error }
             if isCounted(offset) { throw .damagedJournal(path: path) }
             // Remains of an older journal after the records of this transaction, in a persistent journal. SQLite stops
             // there.
-            memset(bytes, 0, pages.size)
+            memset(bytes, 0, room.size)
             return SQLiteCode.ioShortRead
         }
     }
@@ -273,10 +251,7 @@ final class JournalFile: VFSFile {
 
     override func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
         try writeHeldNumber()
-        if size == 0 {
-            try main.journalEnds()
-            journaled = nil
-        }
+        if size == 0 { try willEnd() }
         return inner.truncate(size)
     }
 

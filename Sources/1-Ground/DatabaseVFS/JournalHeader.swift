@@ -25,6 +25,7 @@ struct JournalHeader {
     /// The former number of pages in the database.
     var pageCount: UInt32 { number(at: 16) }
     var sectorSize: UInt32 { number(at: 20) }
+    var pageSize: UInt32 { number(at: 24) }
 
     /// The database and batch of the journal; nil for a journal that this VFS did not write.
     var binding: (database: DatabaseID?, sequence: UInt64)? {

@@ -27,7 +27,7 @@ extension MainFile {
         memset(bytes, 0, count)
         // Zeros for an empty file, so that its page size can still be chosen; see ``reserveBytesIfEmpty()``.
         guard let pages = try pages() else { return SQLiteCode.ioShortRead }
-        let header = DatabaseHeader.synthetic(pages.cipher.header.geometry)
+        let header = DatabaseHeader.synthetic(pageSize: pages.size, reserved: PageGeometry.reserved)
         _ = header.withUnsafeBytes { memcpy(bytes, $0.baseAddress ?? UnsafeRawPointer(bytes), min(count, $0.count)) }
         return SQLITE_OK
     }

@@ -3,24 +3,11 @@ import CLibrary
 import CSQLite
 import DatabasePages
 
-/// A connection's file of an encrypted database.
-///
-/// SQLite uses it from one thread at a time. Its lock is for other threads that revoke the key meanwhile. The
-/// connection's log and journal also need key and index, and take the same lock.
-final class MainFile: VFSFile {
-    let inner: FileSlot.File
-    let place: RegisteredPlace
-    let writing: Bool
-    private let journalName: [CChar]
-    private let logName: [CChar]
-    private let descriptor: SharedDescriptor
-    private let mutex = ThreadLock()
+/// A connection's file of a database in the format of this library (Documentation/Formats.md).
+final class MainFile: DatabaseFile {
     private var contents = Contents.unread
     /// The file beside the database that this connection uses.
     var sidecar = Sidecar.none
-    private(set) var lockLevel = SQLITE_LOCK_NONE
-    /// Nil until SQLite tells which connection uses the file.
-    var connection: Connection?
 
     private enum Contents {
         /// Nobody has read the file, or it is empty.
@@ -30,49 +17,33 @@ final class MainFile: VFSFile {
         case revoked
     }
 
-    struct Connection {
-        /// The place where SQLite stores the connection.
-        let place: UnsafeMutablePointer<OpaquePointer?>
-        /// Whether its temporary files are known to stay in memory.
-        var keepsTemporaryFiles = false
-    }
-
-    /// Called after the system's VFS has opened the file.
-    init(
-        inner: FileSlot.File, place: RegisteredPlace, name: UnsafePointer<CChar>, writing: Bool
-    ) throws(VFSFailure) {
-        descriptor = try SharedDescriptor.acquire(place.path, writing: writing)
-        (self.inner, self.place, self.writing) = (inner, place, writing)
-        let path = String(cString: name)
-        journalName = Array((path + "-journal").utf8CString)
-        logName = Array((path + "-wal").utf8CString)
-        super.init()
-        place.add(self)
-        OpenFiles.shared.add(self)
-    }
-
-    var path: String { place.path }
-    var number: Int32 { descriptor.number }
-
     var openPages: OpenPages? {
         if case .open(let pages) = contents { pages } else { nil }
     }
 
-    var log: LogFile? {
+    var log: SealedLog? {
         if case .log(let log) = sidecar { log } else { nil }
     }
 
-    /// Checks that the file is a database of this key.
-    func check() throws(VFSFailure) { _ = try pages() }
+    override func check() throws(VFSFailure) { _ = try pages() }
+
+    override var reserved: Int { PageGeometry.reserved }
+
+    override func room() throws(VFSFailure) -> PageRoom? { try pages() }
+
+    override func openJournal(_ inner: FileSlot.File, _ name: UnsafePointer<CChar>) -> VFSFile {
+        SealedJournal(inner: inner, main: self, name: name)
+    }
+
+    override func openLog(
+        _ inner: FileSlot.File, _ name: UnsafePointer<CChar>, writing: Bool
+    ) throws(VFSFailure) -> VFSFile {
+        try SealedLog(inner: inner, main: self, name: name, writing: writing)
+    }
 
     override func close() -> Int32 {
         _ = answer(try flushUnlessJournaled())
-        OpenFiles.shared.remove(self)
-        place.remove(self)
-        forgetKey()
-        let code = inner.close()
-        descriptor.release()
-        return code
+        return super.close()
     }
 
     // MARK: Reading and writing
@@ -106,56 +77,25 @@ final class MainFile: VFSFile {
         return SQLITE_OK
     }
 
-    override func size(_ size: inout Int64) -> Int32 { inner.size(&size) }
-
     // MARK: Ending
 
-    /// Removes the key. Any thread may call it.
-    func forgetKey() {
+    override func forgetKey() {
         mutex.lock()
         contents = .revoked
         mutex.unlock()
     }
 
-    /// Notes the reason of a failure and returns SQLite's code for it.
-    func failed(_ failure: VFSFailure) -> Int32 {
-        place.note(failure)
-        return failure.code
-    }
-
-    /// Runs `body` under the lock.
-    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 {
-        mutex.lock()
-        defer { mutex.unlock() }
-        do throws(VFSFailure) { return try body() } catch { return failed(error) }
-    }
-
-    func answer(_ body: @autoclosure () throws(VFSFailure) -> Void) -> Int32 {
-        mutex.lock()
-        defer { mutex.unlock() }
-        do throws(VFSFailure) { try body() } catch { return failed(error) }
-        return SQLITE_OK
-    }
-
-    func isSidecar(_ name: UnsafePointer<CChar>) -> Bool {
-        strcmp(name, journalName) == 0 || strcmp(name, logName) == 0
-    }
-
-    /// Called before SQLite removes the journal or the log. Any thread may call it.
-    func willRemove(_ name: UnsafePointer<CChar>) -> Int32 {
-        if strcmp(name, journalName) == 0 { answer(try journalEnds()) } else { answer(try logEnds()) }
-    }
-
     /// Notes that the log is in the file, because only the last connection removes a log, when it closes or leaves the
     /// mode.
-    private func logEnds() throws(VFSFailure) {
+    override func willRemoveLog() throws(VFSFailure) {
         if lockLevel == SQLITE_LOCK_EXCLUSIVE { try pages()?.noteLogEnds() }
     }
 
-    /// Called when the connection begins to use a log, and with nil when it ends that.
-    func use(_ log: LogFile?) {
+    override func willRemoveJournal() throws(VFSFailure) { try journalEnds() }
+
+    override func use(_ log: LogFile?) {
         mutex.lock()
-        sidecar = log.map { .log($0) } ?? .none
+        sidecar = (log as? SealedLog).map { .log($0) } ?? .none
         mutex.unlock()
     }
 
@@ -274,34 +214,7 @@ final class MainFile: VFSFile {
 
     // MARK: Locks
 
-    func lock(_ level: Int32) -> Int32 {
-        if level == SQLITE_LOCK_SHARED, !keepsTemporaryFiles() {
-            return failed(.attachedElsewhere(path: path))
-        }
-        let code = inner.lock(level)
-        guard code == SQLITE_OK else { return code }
-        if lockLevel == SQLITE_LOCK_NONE { transactionBegins() }
-        lockLevel = max(lockLevel, level)
-        if level == SQLITE_LOCK_SHARED { reserveBytesIfEmpty() }
-        return code
-    }
-
-    func unlock(_ level: Int32) -> Int32 {
-        if writing, level <= SQLITE_LOCK_SHARED, lockLevel > SQLITE_LOCK_SHARED {
-            let code = answer(try writingEnds(level))
-            if code != SQLITE_OK {
-                _ = inner.unlock(level)
-                lockLevel = level
-                return code
-            }
-        }
-        let code = inner.unlock(level)
-        if code == SQLITE_OK { lockLevel = min(lockLevel, level) }
-        return code
-    }
-
-    /// Called before the lock for writing goes down to `level`.
-    private func writingEnds(_ level: Int32) throws(VFSFailure) {
+    override func writingEnds(_ level: Int32) throws(VFSFailure) {
         guard case .journal = sidecar else { return try flush(durably: false) }
         guard level == SQLITE_LOCK_NONE else { return }
         // The next connection plays the journal back. This connection's pending versions are no longer valid.
@@ -309,37 +222,20 @@ final class MainFile: VFSFile {
         sidecar = .none
     }
 
-    /// Takes or releases a lock on the shared index of the log (xShmLock).
-    func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
-        // The readers' locks begin at 3. The first one is for readers of the file only. A checkpoint holds it while it
-        // copies.
-        let readers: Int32 = 3
-        let endsCheckpoint = flags & SQLITE_SHM_UNLOCK != 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 && offset == readers
-        // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
-        _ = answer(try logLockChanges(endsCheckpoint))
-        let code = inner.pointee.pMethods?.pointee.xShmLock?(inner, offset, count, flags) ?? SQLITE_IOERR
-        if code == SQLITE_OK, flags & SQLITE_SHM_LOCK != 0 { transactionBegins() }
-        return code
-    }
-
-    private func logLockChanges(_ endsCheckpoint: Bool) throws(VFSFailure) {
+    override func sharedLockChanges(_ lock: SharedLock) throws(VFSFailure) {
         log?.wholeFrameRead = nil
-        if endsCheckpoint { try flush(durably: false) }
+        if lock.endsCheckpoint { try flush(durably: false) }
     }
 
-    /// Makes the next read look for changes of other connections.
-    private func transactionBegins() {
-        mutex.lock()
-        openPages?.indexIsFresh = false
-        mutex.unlock()
+    override func checkpointBegins() { log?.checkpointFrame = 0 }
+
+    override func checkpointEnds() throws(VFSFailure) {
+        defer { log?.checkpointFrame = nil }
+        guard let pages = openPages, pages.index.hasPending else { return }
+        try pages.flush(pageCount: nil, walFrames: log?.checkpointFrame ?? 0, durably: false)
     }
 
-    override var sectorSize: Int32 { inner.sectorSize() }
+    override func commits() throws(VFSFailure) { try flushUnlessJournaled() }
 
-    override var characteristics: Int32 {
-        // Removes what would make SQLite leave out a journal or a sync, or rely on parts of sectors. Says that a power
-        // failure changes no byte outside of a write, so that SQLite does not fill up sectors of a log.
-        inner.characteristics() & (SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN | SQLITE_IOCAP_IMMUTABLE)
-            | SQLITE_IOCAP_POWERSAFE_OVERWRITE
-    }
+    override func transactionBegins() { openPages?.indexIsFresh = false }
 }

@@ -8,12 +8,12 @@ final class OpenFiles: Sendable {
 
     private let mains = Mutex<[OpenMainFile]>([])
 
-    func add(_ file: MainFile) { mains.withLock { $0.append(OpenMainFile(file: file)) } }
+    func add(_ file: DatabaseFile) { mains.withLock { $0.append(OpenMainFile(file: file)) } }
 
-    func remove(_ file: MainFile) { mains.withLock { $0.removeAll { open in open.file === file } } }
+    func remove(_ file: DatabaseFile) { mains.withLock { $0.removeAll { open in open.file === file } } }
 
     /// Returns the databases whose journal or log has this name.
-    func files(removing name: UnsafePointer<CChar>) -> [MainFile] {
+    func files(removing name: UnsafePointer<CChar>) -> [DatabaseFile] {
         mains.withLock { $0.filter { open in open.file.isSidecar(name) } }.map(\.file)
     }
 }

@@ -1,10 +1,8 @@
 import CLibrary
 import DatabasePages
 
-/// The cipher and index of a database that is not empty, with room for its pages.
-final class OpenPages {
-    let cipher: PageCipher
-    let index: PageIndex
+/// Room for the pages of a database.
+class PageRoom {
     /// The size of a page in bytes.
     let size: Int
     /// Room for a sealed page with the bytes before and after it in a log or journal. Only the holder of the file's
@@ -12,18 +10,11 @@ final class OpenPages {
     let scratch: UnsafeMutableRawPointer
     /// Room for a plaintext page.
     let clear: UnsafeMutableRawPointer
-    /// Whether the index was read since the present transaction began.
-    var indexIsFresh = false
-    /// Whether the file was cut since the last flush.
-    var wereCut = false
-    /// The version of the first page, and its bytes 24..<40, in which SQLite sees whether anything changed.
-    var firstPage: (version: PageVersion, changes: (UInt64, UInt64))?
 
-    static let room = 64
+    private static let room = 64
 
-    init(cipher: PageCipher, index: PageIndex) {
-        (self.cipher, self.index) = (cipher, index)
-        size = cipher.pageSize
+    init(size: Int) {
+        self.size = size
         scratch = .allocate(byteCount: size + Self.room, alignment: 64)
         clear = .allocate(byteCount: size + Self.room, alignment: 64)
         memset(scratch, 0, size + Self.room)
@@ -34,6 +25,23 @@ final class OpenPages {
         explicit_bzero(clear, size + Self.room)
         scratch.deallocate()
         clear.deallocate()
+    }
+}
+
+/// The cipher and index of a database that is not empty, with room for its pages.
+final class OpenPages: PageRoom {
+    let cipher: PageCipher
+    let index: PageIndex
+    /// Whether the index was read since the present transaction began.
+    var indexIsFresh = false
+    /// Whether the file was cut since the last flush.
+    var wereCut = false
+    /// The version of the first page, and its bytes 24..<40, in which SQLite sees whether anything changed.
+    var firstPage: (version: PageVersion, changes: (UInt64, UInt64))?
+
+    init(cipher: PageCipher, index: PageIndex) {
+        (self.cipher, self.index) = (cipher, index)
+        super.init(size: cipher.pageSize)
     }
 
     func seal(

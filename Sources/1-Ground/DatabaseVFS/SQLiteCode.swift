@@ -23,8 +23,9 @@ enum FileFormat {
     static let openingRead = 100
     static let logHeader = 32
     static let frameHeader = 24
-    /// The offsets of the salts in the header of a log and in that of a frame.
+    /// The offsets of the salts and of the checksum, in the header of a log and in that of a frame.
     static let logSalts = 16
+    static let logChecksum = 24
     static let frameSalts = 8
     static let frameChecksum = 16
     /// The magic number of a log without its last bit, which names the byte order of checksums.

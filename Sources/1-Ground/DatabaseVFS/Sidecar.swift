@@ -3,7 +3,7 @@ enum Sidecar {
     case none
     /// A journal that could still undo the writes since the last flush. They must not become valid yet.
     case journal(LiveJournal)
-    case log(LogFile)
+    case log(SealedLog)
 }
 
 /// A journal that SQLite has not yet made invalid.

@@ -9,6 +9,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case revoked(path: String)
     case notEncrypted(path: String)
     case notDatabase(path: String)
+    /// No format of SQLCipher opens the first page with the key.
+    case wrongCipherKey(path: String)
     case page(PageError)
     /// An older version of a page, or one that never became valid.
     case stalePage(page: UInt32)
@@ -36,7 +38,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .notRegistered, .attachedElsewhere: SQLITE_CANTOPEN
         case .revoked: SQLiteCode.ioAuthorization
-        case .notEncrypted, .notDatabase, .index(.wrongKey): SQLITE_NOTADB
+        case .notEncrypted, .notDatabase, .wrongCipherKey, .index(.wrongKey): SQLITE_NOTADB
         case .page(.memoryUnavailable), .index(.memoryUnavailable), .memoryUnavailable: SQLiteCode.ioNoMemory
         case .index(.diskFull), .diskFull: SQLITE_FULL
         case .index(.missing), .index(.foreign): SQLITE_CANTOPEN
@@ -55,6 +57,9 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .revoked(let path): "the key of \(path) is locked; unlock the keychain and open the database again"
         case .notEncrypted(let path): "\(path) is a plain SQLite database; encrypt it first"
         case .notDatabase(let path): "\(path) is not an encrypted database"
+        case .wrongCipherKey(let path):
+            "the key does not open \(path) in any format of SQLCipher that was tried; check the key, and whether the "
+                + "file has its own number of rounds, page size or plaintext header"
         case .page(let error): error.description
         case .stalePage(let page): "page \(page) is an older version; restore the database from a backup"
         case .missingPage(let page): "the file ends before page \(page); restore the database from a backup"

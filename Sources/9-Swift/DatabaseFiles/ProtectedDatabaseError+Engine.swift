@@ -126,7 +126,7 @@ extension ProtectedDatabaseError.Code {
             case .revoked: .locked
             case .notEncrypted: .notEncrypted
             case .notDatabase: .notDatabase
-            case .index(.wrongKey): .wrongKey
+            case .index(.wrongKey), .wrongCipherKey: .wrongKey
             case .index(.inUse), .inUse: .busy
             case .index(.readOnly): .readOnly
             case .index(.diskFull), .diskFull: .diskFull

@@ -39,11 +39,9 @@ import Testing
     private func read(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
 
     private func found(_ bytes: [UInt8], _ key: SQLCipherKey, _ format: CipherFormat) throws -> CipherPages? {
-        try bytes.withUnsafeBytes {
-            try CipherSearch.pages(
-                for: key, in: $0, salt: format.plainHeaderSize == 0 ? nil : Self.outsideSalt,
-                plainHeaderSize: format.plainHeaderSize)
-        }
+        try CipherSearch.pages(
+            for: key, in: [bytes], salt: format.plainHeaderSize == 0 ? nil : Self.outsideSalt,
+            plainHeaderSize: format.plainHeaderSize)
     }
 
     private func opened(_ sealed: [UInt8], number: UInt32, _ pages: CipherPages) throws -> [UInt8] {
@@ -166,12 +164,25 @@ import Testing
         let file =
             try sealed(firstPage(format), number: 1, pages)
             + sealed(
-                [UInt8](repeating: 1, count: format.pageSize), number: 2, pages)
+                [UInt8](repeating: 0, count: format.pageSize), number: 2, pages)
         #expect(try found(file, key, format)?.format == format)
         let little = try CipherPages(key: key, salt: Self.outsideSalt, format: #require(CipherFormat(.two)))
         #expect(throws: PageError.damaged(page: 1)) {
             try opened(Array(file.prefix(format.pageSize)), number: 1, little)
         }
+    }
+
+    /// SQLite has nowhere to put the room for a seal that it did not reserve.
+    @Test func pagesWithoutRoomForTheirSeal() throws {
+        let format = try #require(CipherFormat(.four))
+        let pages = try CipherPages(key: try key(isRaw: true), salt: Self.outsideSalt, format: format)
+        var first = firstPage(format)
+        first[20] = 79
+        #expect(throws: PageError.notFirstPage) { try sealed(first, number: 1, pages) }
+        var page = [UInt8](repeating: 0, count: format.pageSize)
+        page[format.pageSize - format.reserved] = 1
+        #expect(throws: PageError.reservedBytesInUse(page: 2)) { try sealed(page, number: 2, pages) }
+        #expect(CipherFormat(.four, pageSize: 512) == nil)
     }
 
     private func firstPage(_ format: CipherFormat) -> [UInt8] {

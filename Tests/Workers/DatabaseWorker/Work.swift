@@ -1,27 +1,35 @@
 import Bytes
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
 
-/// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, and the
-/// worker's own.
+/// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, the
+/// worker's own, and for a file of SQLCipher its version.
 struct Work {
     let path: String
     let journal: String
     let task: String
     let count: Int
     let number: Int
+    let version: CipherFormat.Version?
 
     init(_ arguments: [String]) throws {
-        guard arguments.count == 5, let count = Int(arguments[3]), let number = Int(arguments[4]) else {
+        guard arguments.count >= 5, let count = Int(arguments[3]), let number = Int(arguments[4]) else {
             throw CocoaError(.featureUnsupported)
         }
         (path, journal, task, self.count, self.number) = (arguments[0], arguments[1], arguments[2], count, number)
+        version = arguments.count > 5 ? Int(arguments[5]).flatMap { CipherFormat.Version(rawValue: $0) } : nil
     }
 
     func run() throws {
         let key = try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8](repeating: 7, count: 32)) }
-        let registration = try EncryptingVFS.register(path: path, key: key)
+        let registration =
+            if let version {
+                try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(key), version: version))
+            } else {
+                try EncryptingVFS.register(path: path, key: key)
+            }
         var configuration = Configuration()
         // SQLite's own handler asks ten times a second at last, and waits long beside another writer.
         configuration.busyMode = .callback { asked in

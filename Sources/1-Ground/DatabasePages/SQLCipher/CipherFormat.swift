@@ -8,6 +8,8 @@ package struct CipherFormat: Sendable, Hashable {
         case one = 1
         case two, three, four
 
+        package static let newestFirst = allCases.reversed() as [Version]
+
         /// The rounds of the version itself.
         fileprivate var rounds: Int {
             switch self {
@@ -33,7 +35,7 @@ package struct CipherFormat: Sendable, Hashable {
     }
 
     package let version: Version
-    /// In bytes: a power of two from 512 to 65,536 (SQLite's limits).
+    /// In bytes: a power of two from 512 to 65,536 (SQLite's limits). Only pages without an HMAC can have 512.
     package let pageSize: Int
     /// The rounds of PBKDF2 (RFC 8018) that make a key of a passphrase.
     package let rounds: Int
@@ -43,6 +45,11 @@ package struct CipherFormat: Sendable, Hashable {
     package let pageNumbers: ByteOrder
 
     package static let saltSize = 16
+    static let smallestPage = 512
+    /// The bytes of a page that SQLite wants for itself (https://sqlite.org/fileformat2.html, 1.3.4).
+    private static let smallestUsable = 480
+    /// The sizes of pages that SQLite supports.
+    static let pageSizes = (9...16).map { 1 << $0 }
     package static let keySize = 32
     /// The size of a block of AES, and of an initialization vector.
     static let blockSize = 16
@@ -61,7 +68,8 @@ package struct CipherFormat: Sendable, Hashable {
         self.rounds = rounds ?? version.rounds
         self.plainHeaderSize = plainHeaderSize
         self.pageNumbers = pageNumbers
-        guard PageGeometry(pageSize: self.pageSize) != nil, self.rounds > 0, plainHeaderSize >= 0,
+        guard PageGeometry(pageSize: self.pageSize) != nil, self.pageSize - reserved >= Self.smallestUsable,
+            self.rounds > 0, plainHeaderSize >= 0,
             plainHeaderSize % Self.blockSize == 0, plainHeaderSize <= self.pageSize - reserved - Self.blockSize
         else { return nil }
     }

@@ -37,7 +37,9 @@ package final class CipherPages: Sendable {
     ) throws(PageError) {
         guard page.count == format.pageSize, sealed.count == format.pageSize else { throw .damaged(page: number) }
         let (start, end) = (start(of: number), format.pageSize - format.reserved)
+        // SQLite must leave the room that the seal takes.
         if number == 1 {
+            guard page[20] >= format.reserved else { throw .notFirstPage }
             if format.plainHeaderSize == 0 {
                 guard page.starts(with: DatabaseHeader.plainMagic) else { throw .notFirstPage }
                 sealed.copyBytes(from: salt)
@@ -45,6 +47,7 @@ package final class CipherPages: Sendable {
                 sealed.copyMemory(from: UnsafeRawBufferPointer(rebasing: page[..<start]))
             }
         }
+        guard page[end...].allSatisfy({ $0 == 0 }) else { throw .reservedBytesInUse(page: number) }
         let trailer = UnsafeMutableRawBufferPointer(rebasing: sealed[end...])
         trailer.initializeMemory(as: UInt8.self, repeating: 0)
         try KernelRandom.fill(UnsafeMutableRawBufferPointer(rebasing: trailer[..<CipherFormat.blockSize]))

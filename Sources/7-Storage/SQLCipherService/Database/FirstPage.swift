@@ -6,10 +6,10 @@ import SQLCipherWire
 enum FirstPage {
     static func format(of path: String, key: SecretBytes) -> Opened? {
         guard let bytes = FileStart.read(path, count: 65_536) else { return nil }
-        let pages = bytes.withUnsafeBytes {
-            try? CipherSearch.pages(for: .raw(key), in: $0, versions: [.three, .four])
+        guard let format = try? CipherSearch.pages(for: .raw(key), in: [bytes], versions: [.three, .four])?.format
+        else {
+            return nil
         }
-        guard let format = pages?.format else { return nil }
         return Opened(
             compatibility: format.version == .three ? .three : .four, pageSize: UInt32(format.pageSize))
     }

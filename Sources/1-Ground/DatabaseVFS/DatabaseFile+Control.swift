@@ -1,8 +1,7 @@
 import CLibrary
 import CSQLite
-import DatabasePages
 
-extension MainFile {
+extension DatabaseFile {
     /// Handles a notification or question of SQLite (xFileControl).
     func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         switch operation {
@@ -16,7 +15,7 @@ extension MainFile {
             let code = answer(try checkpointEnds())
             return code == SQLITE_OK ? inner.control(operation, argument) : code
         case SQLITE_FCNTL_COMMIT_PHASETWO:
-            let code = answer(try flushUnlessJournaled())
+            let code = answer(try commits())
             return code == SQLITE_OK ? inner.control(operation, argument) : code
         case SQLITE_FCNTL_MMAP_SIZE:
             // Mapped memory would give SQLite the sealed bytes.
@@ -33,14 +32,6 @@ extension MainFile {
         default:
             return inner.control(operation, argument)
         }
-    }
-
-    private func checkpointBegins() { log?.checkpointFrame = 0 }
-
-    private func checkpointEnds() throws(VFSFailure) {
-        defer { log?.checkpointFrame = nil }
-        guard let pages = openPages, pages.index.hasPending else { return }
-        try pages.flush(pageCount: nil, walFrames: log?.checkpointFrame ?? 0, durably: false)
     }
 
     /// Returns whether the connection's temporary files go through this VFS. They do if its first database does.
@@ -66,9 +57,9 @@ extension MainFile {
             var file: FileSlot.File?
             let code = sqlite3_file_control(connection, name, SQLITE_FCNTL_FILE_POINTER, &file)
             guard code == SQLITE_OK, let file, file.pointee.pMethods == UnsafePointer(mainFileMethods),
-                FileSlot(file: file).get(MainFile.self) === self
+                FileSlot(file: file).get(DatabaseFile.self) === self
             else { continue }
-            var reserved = Int32(PageGeometry.reserved)
+            var reserved = Int32(reserved)
             _ = sqlite3_file_control(connection, name, SQLITE_FCNTL_RESERVE_BYTES, &reserved)
         }
     }
