@@ -23,17 +23,24 @@ public struct ProtectedDatabaseFile: Sendable {
     public let path: String
     let prompt: String?
     private let preparation: ConnectionPreparation
+    /// Nil for a file in the format of this library.
+    package let sqlcipher: SQLCipherOptions?
 
     /// - Parameters:
     ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the
     ///     link.
     ///   - prompt: The text of the question to a person, if the key needs one.
+    ///   - sqlcipher: The key of a file in SQLCipher's format.
     ///   - preparation: Done with each connection that is opened for what is done to the database as a whole.
-    package init(path: String, prompt: String? = nil, preparing preparation: @escaping ConnectionPreparation) {
+    package init(
+        path: String, prompt: String? = nil, sqlcipher: SQLCipherOptions? = nil,
+        preparing preparation: @escaping ConnectionPreparation
+    ) {
         var information = stat()
         let isLink = lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
         self.path = isLink ? EncryptingVFS.fullPath(path) ?? path : path
         self.prompt = prompt
+        self.sqlcipher = sqlcipher
         self.preparation = preparation
     }
 
@@ -73,6 +80,13 @@ public struct ProtectedDatabaseFile: Sendable {
 
     /// A claim to the key of the database, and who is told of locks that it does not outlive.
     package func claim() throws -> (DatabaseRegistration, LockGuard?) {
+        if let sqlcipher {
+            let place = try sqlcipher.place(of: path)
+            return (
+                try ProtectedDatabaseError.translating(path) { try EncryptingVFS.register(path: path, cipher: place) },
+                nil
+            )
+        }
         let database = try header().database
         let keys = keys
         let found = try keys.find(database)

@@ -87,6 +87,35 @@ public final class ProtectedDatabase: Sendable {
         follow(holder)
     }
 
+    /// Opens a SQLCipher file, or makes it. Other programs, also those with SQLCipher, may have it open.
+    ///
+    /// - Parameters:
+    ///   - path: Of its file.
+    ///   - sqlcipher: The key, and what else is needed to open the file.
+    ///   - connections: Whether to have one connection or several.
+    ///   - configuration: GRDB's. What it prepares is done after the database has its key.
+    ///   - creation: Whether a file is made where there is none.
+    /// - Throws: ``ProtectedDatabaseError/Code/wrongKey`` if the key opens the file in no format that was tried,
+    ///   ``ProtectedDatabaseError/Code/notEncrypted`` for a plain database,
+    ///   ``ProtectedDatabaseError/Code/fileNotFound`` if there is no file and none is to be made,
+    ///   ``ProtectedDatabaseError/Code/invalidRequest`` for options that SQLCipher does not support, and what keeps the
+    ///   file from being used.
+    public init(
+        path: String, sqlcipher: SQLCipherOptions, connections: Connections = .pool,
+        configuration: Configuration = Configuration(), creation: Creation = .ifMissing
+    ) throws {
+        file = ProtectedDatabaseFile(path: path, sqlcipher: sqlcipher)
+        kind = connections
+        setup = configuration
+        guard creation == .ifMissing || file.exists else {
+            throw ProtectedDatabaseError(
+                .fileNotFound, path: path, message: "there is no \(path); check the path, or let it be made")
+        }
+        let (opened, holder) = try file.open(connections, configuration)
+        state = Mutex(State(connections: opened))
+        follow(holder)
+    }
+
     private func follow(_ holder: LockGuard?) {
         lockGuard.withLock { $0 = holder }
         holder?.onLock { [weak self] in self?.lock() }

@@ -13,12 +13,16 @@ extension ProtectedDatabaseFile {
         self.init(path: path, prompt: prompt, preparing: GRDBFunctions.add)
     }
 
+    init(path: String, sqlcipher: SQLCipherOptions) {
+        self.init(path: path, sqlcipher: sqlcipher, preparing: GRDBFunctions.add)
+    }
+
     /// Opens connections, and reads the database's first page with them.
     func open(
         _ kind: ProtectedDatabase.Connections, _ configuration: Configuration
     ) throws -> (DatabaseConnections, LockGuard?) {
         let (registration, holder) = try claim()
-        let configuration = Self.withCache(Self.prepared(configuration))
+        let configuration = Self.withCache(prepared(configuration))
         let writer = try retrying {
             try translating(registration) {
                 do {
@@ -40,9 +44,15 @@ extension ProtectedDatabaseFile {
     }
 
     /// What SQLite keeps beside the database for the time of a statement stays in memory.
-    private static func prepared(_ configuration: Configuration) -> Configuration {
+    private func prepared(_ configuration: Configuration) -> Configuration {
         var prepared = configuration
         prepared.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
+        if let pageSize = sqlcipher?.newPageSize {
+            prepared.prepareDatabase { db in
+                guard try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 else { return }
+                try db.execute(sql: "PRAGMA page_size = \(pageSize)")
+            }
+        }
         return prepared
     }
 
