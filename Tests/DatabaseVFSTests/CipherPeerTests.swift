@@ -37,23 +37,9 @@ import Testing
         return run.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    private func prepared(_ journal: String) throws -> DatabaseUnderTest {
-        let database = try DatabaseUnderTest(cipher: .four)
-        let queue = try database.queue(journal: journal)
-        try queue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE kept(worker INTEGER, round INTEGER, text TEXT, PRIMARY KEY(worker, round));
-                    CREATE TABLE passing(id INTEGER PRIMARY KEY, worker INTEGER, round INTEGER, bytes BLOB);
-                    """)
-        }
-        try queue.close()
-        return database
-    }
-
     @Test(arguments: ["WAL", "DELETE", "TRUNCATE"])
     func bothWriteAtOnce(journal: String) throws {
-        let database = try prepared(journal)
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: .four)
         let rounds = TestScale.count(25, soak: 2000)
         let kinds: [Writer] = [.ours, .theirs, .ours]
         let workers = try kinds.enumerated().map { number, kind in
@@ -69,11 +55,11 @@ import Testing
         #expect(try queue.integrity() == "ok")
     }
 
-    /// Whoever comes next recovers the journal or the log that the killed one has left.
+    /// A killed writer leaves a journal or a log. The next program recovers it.
     @Test(arguments: ["WAL", "DELETE", "TRUNCATE", "PERSIST"])
     func eachRecoversWhatTheOtherLeft(journal: String) throws {
         var generator = SeededGenerator()
-        let database = try prepared(journal)
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: .four)
         var acknowledged: [Int: Int] = [:]
         for round in 0..<TestScale.count(4, soak: 120) {
             let kind = Writer.allCases[round % 2]

@@ -33,6 +33,22 @@ final class DatabaseUnderTest {
             }
     }
 
+    /// A database with the tables of the workers, and with the journal that they use: two that change it at the same
+    /// moment are in each other's way, whatever timeout SQLite has.
+    static func forWorkers(_ journal: String, cipher: CipherFormat.Version? = nil) throws -> DatabaseUnderTest {
+        let database = try DatabaseUnderTest(cipher: cipher)
+        let queue = try database.queue(journal: journal)
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE kept(worker INTEGER, round INTEGER, text TEXT, PRIMARY KEY(worker, round));
+                    CREATE TABLE passing(id INTEGER PRIMARY KEY, worker INTEGER, round INTEGER, bytes BLOB);
+                    """)
+        }
+        try queue.close()
+        return database
+    }
+
     var uri: String { EncryptingVFS.uri(path: path) }
 
     func queue(_ prepare: (@Sendable (Database) throws -> Void)? = nil) throws -> DatabaseQueue {

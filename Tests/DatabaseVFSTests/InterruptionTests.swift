@@ -7,22 +7,6 @@ import Testing
 
 /// Processes that write at the same time, and processes that are killed.
 @Suite struct SoakDatabaseInterruptionTests {
-    /// With the journal that the workers use: two that change it at the same moment are in each other's way, whatever
-    /// timeout SQLite has.
-    private func prepared(_ journal: String, _ cipher: CipherFormat.Version? = nil) throws -> DatabaseUnderTest {
-        let database = try DatabaseUnderTest(cipher: cipher)
-        let queue = try database.queue(journal: journal)
-        try queue.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE kept(worker INTEGER, round INTEGER, text TEXT, PRIMARY KEY(worker, round));
-                    CREATE TABLE passing(id INTEGER PRIMARY KEY, worker INTEGER, round INTEGER, bytes BLOB);
-                    """)
-        }
-        try queue.close()
-        return database
-    }
-
     private func worker(
         _ database: DatabaseUnderTest, journal: String, task: String, rounds: Int, number: Int,
         cipher: CipherFormat.Version? = nil
@@ -36,7 +20,7 @@ import Testing
 
     @Test(arguments: ["WAL", "DELETE", "PERSIST"], [nil, CipherFormat.Version.four])
     func processesWriteAtOnce(journal: String, cipher: CipherFormat.Version?) throws {
-        let database = try prepared(journal, cipher)
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: cipher)
         let rounds = TestScale.count(15, soak: 300)
         let workers = try (0..<3).map {
             try worker(database, journal: journal, task: "plain", rounds: rounds, number: $0, cipher: cipher)
@@ -58,7 +42,7 @@ import Testing
     func killedWritersLoseNothing(_ work: (journal: String, task: String), cipher: CipherFormat.Version?) throws {
         let (journal, task) = work
         var generator = SeededGenerator()
-        let database = try prepared(journal, cipher)
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: cipher)
         var acknowledged: [Int: Int] = [:]
         for round in 0..<TestScale.count(2, soak: 60) {
             // Two at once in turn with one that has the file to itself.

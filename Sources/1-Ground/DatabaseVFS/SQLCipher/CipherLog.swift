@@ -87,11 +87,7 @@ final class CipherLog: LogFile {
             return header.checksum
         }
         try add(UnsafeRawBufferPointer(start: open.scratch, count: 8), to: &next.sealed)
-        next.plain = try { (plain) throws(VFSFailure) in
-            var plain = plain
-            try add(UnsafeRawBufferPointer(start: open.scratch, count: 8), to: &plain)
-            return plain
-        }(next.plain)
+        try add(UnsafeRawBufferPointer(start: open.scratch, count: 8), to: &next.plain)
         try add(
             UnsafeRawBufferPointer(start: open.scratch + FileFormat.frameHeader, count: open.size), to: &next.sealed)
         guard next.sealed.number == header.checksum else {
