@@ -63,7 +63,6 @@ format: ## Format every Swift file
 install: ## Build for release and install keychain and keychaind under PREFIX (DESTDIR is honoured)
 	Scripts/setup.sh
 	swift build $(RELEASE) --product keychain
-	swift build $(RELEASE) --product keychain-sqlcipher
 	DESTDIR="$(DESTDIR)" Scripts/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
 install-security: install ## And install it under the name of Apple's command, security

@@ -179,12 +179,7 @@ floor(
     module(
         "MountedFolder",
         uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface",
-        crypto, cryptoExtras),
-    module("SQLCipherWire", uses: "Bytes", "CLibrary", "Frames"),
-    module(
-        "SQLCipherService",
-        uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "Frames", "SQLCipherWire", "SystemLibraries",
-        "SystemSQLite", crypto))
+        crypto, cryptoExtras))
 
 // Apple's names.
 floor(
@@ -267,7 +262,6 @@ if !isFetched {
     ]
     package.products += [
         .executable(name: "keychain", targets: ["KeychainCommand"]),
-        .executable(name: "keychain-sqlcipher", targets: ["keychain-sqlcipher"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ]
 
@@ -281,16 +275,11 @@ if !isFetched {
             signals),
         program(
             "KeychainCommand",
-            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
-            "DatabasePages", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
-            "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
-            "SQLCipherService", "SQLCipherWire", "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys",
-            "SystemLibraries", "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1,
-            crypto),
-        // It links no SQLite: libsqlcipher has the same symbols.
-        program(
-            "keychain-sqlcipher", path: "Sources/10-Programs/SQLCipherCommand",
-            uses: "Bytes", "CLibrary", "Frames", "SQLCipherWire", "SystemLibraries"),
+            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles", "Enclave",
+            "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder",
+            "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SSHAgent",
+            "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault", "VaultInterface",
+            "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
@@ -336,7 +325,6 @@ if !isFetched {
         tests(
             "CommandTests",
             uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
-            links: ["keychain-sqlcipher"],
             exclude: ["Sessions", "Transcripts"]),
         tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport"),
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
@@ -417,11 +405,6 @@ if !isFetched {
             uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
             links: ["FileWorker"],
             exclude: ["Peer"], hasFixtures: true),
-        tests(
-            "SQLCipherTests",
-            uses: "Bytes", "Frames", "KeychainModel", "SQLCipherService", "SQLCipherWire", "SystemSQLite",
-            "TestSupport",
-            links: ["keychain-sqlcipher"], exclude: ["Peer"]),
         tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto),
         tests(
             "SealedFieldsTests",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the built `keychain` with its manual pages and completions, its other name `keychaind` with systemd's units,
-# and `keychain-sqlcipher`, which `keychain` starts, or removes them.
+# or removes them.
 #
 #   Scripts/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install.sh --remove PREFIX
@@ -43,7 +43,6 @@ binary=$1/keychain
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 # Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
-install -s -D -m 755 "$1/keychain-sqlcipher" "$prefix/libexec/keychain-sqlcipher"
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do

@@ -30,11 +30,6 @@ has_argon2id() {
         python3 -c 'import argon2' 2>/dev/null
 }
 
-# The library's package, whose name has its version.
-sqlcipher_library() {
-    if apt-cache show libsqlcipher1 >/dev/null 2>&1; then echo libsqlcipher1; else echo libsqlcipher0; fi
-}
-
 if command -v pkg-config >/dev/null; then
     pkg-config --exists libsodium || missing+=(libsodium-dev)
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
@@ -83,8 +78,7 @@ if [[ ${1-} == --tests ]]; then
     # Mounting, with the headers that declarations are checked against.
     command -v fusermount3 >/dev/null || missing+=(fuse3)
     [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)
-    # SQLCipher's library and its shell.
-    compgen -G '/usr/lib/*/libsqlcipher.so.*' >/dev/null || missing+=("$(sqlcipher_library)")
+    # The system's SQLCipher, which uses files together with us.
     command -v sqlcipher >/dev/null || missing+=(sqlcipher)
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)

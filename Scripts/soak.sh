@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 export KEYCHAIN_TEST_SCALE=soak
 bounds=(--test-bound 20000 --bound 80000)
 long='Soak|Interrupted|MovedField|HostileClient|RestartTests|WireTests|Tampering|Forgery|ProcessesTests|RandomDictionary|Exchange|CrossCheck'
-long+='|VectorTests|Fuzz|ItemFilesTests|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountedFolderTests|SQLCipherTests'
+long+='|VectorTests|Fuzz|ItemFilesTests|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountedFolderTests'
 long+='|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests'
 
 optimized=(-c release -Xswiftc -enable-testing --disable-xctest)

@@ -108,13 +108,18 @@ struct CipherUnderTest {
             page[offset] = 1
             #expect(throws: PageError.reservedBytesInUse(page: 2)) { try one.seal(page, at: .main(page: 2)) }
         }
-        for offset in [0, 15, 20] {
+        // Byte 20 says how many bytes SQLite leaves: at least the 48 of the seal.
+        for (offset, change) in [(0, 1), (15, 1), (20, 48), (20, 48 ^ 47)] as [(Int, UInt8)] {
             var page = one.page(&random, number: 1)
-            page[offset] ^= 1
+            page[offset] ^= change
             for place in [PagePlace.main(page: 1), .wal(page: 1, frame: 1, commit: 1, salts: 1)] {
                 #expect(throws: PageError.notFirstPage) { try one.seal(page, at: place) }
             }
         }
+        var larger = one.page(&random, number: 1)
+        larger[20] = 80
+        let (sealed, _) = try one.seal(larger, at: .main(page: 1))
+        #expect(try one.open(sealed, at: .main(page: 1)).page == larger)
         #expect(throws: PageError.damaged(page: 2)) {
             try one.seal([UInt8](repeating: 0, count: 512), at: .main(page: 2))
         }

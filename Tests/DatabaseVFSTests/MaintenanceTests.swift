@@ -1,11 +1,16 @@
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
+import Glibc
 import TestSupport
 import Testing
 
 /// What SQLite does with whole databases.
 @Suite struct MaintenanceTests {
+    /// This library's format and SQLCipher's.
+    private static let formats = [nil, CipherFormat.Version.four]
+
     private func filled(_ database: DatabaseUnderTest, journal: String, rows: Int = 2000) throws -> DatabaseQueue {
         let queue = try database.queue(journal: journal)
         try queue.write { db in
@@ -23,9 +28,9 @@ import Testing
         try reader.read { try Int.fetchOne($0, sql: "SELECT sum(id * 31 + length(bytes) + length(text)) FROM t") }
     }
 
-    @Test(arguments: ["DELETE", "WAL", "PERSIST"])
-    func vacuums(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: ["DELETE", "WAL", "PERSIST"], formats)
+    func vacuums(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try filled(database, journal: journal)
         try queue.write { try $0.execute(sql: "DELETE FROM t WHERE id % 2 = 0") }
         let before = try sum(queue)
@@ -38,9 +43,9 @@ import Testing
         #expect(try sum(database.queue()) == before)
     }
 
-    @Test(arguments: ["DELETE", "WAL"])
-    func vacuumsIntoAnotherFile(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: ["DELETE", "WAL"], formats)
+    func vacuumsIntoAnotherFile(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try filled(database, journal: journal)
         let other = try DatabaseUnderTest("other.db", in: database.folder, key: 9)
         try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [other.uri]) }
@@ -109,11 +114,12 @@ import Testing
         #expect(try sum(copy) == before)
     }
 
-    @Test(arguments: ["DELETE", "WAL"], ["DELETE", "WAL"])
-    func backsUp(from journal: String, over other: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: [("DELETE", "DELETE"), ("DELETE", "WAL"), ("WAL", "DELETE"), ("WAL", "WAL")], formats)
+    func backsUp(_ journals: (from: String, over: String), cipher: CipherFormat.Version?) throws {
+        let (journal, other) = journals
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try filled(database, journal: journal)
-        let copy = try DatabaseUnderTest("copy.db", in: database.folder, key: 9)
+        let copy = try DatabaseUnderTest("copy.db", in: database.folder, key: 9, cipher: cipher)
         let destination = try copy.queue(journal: other)
         try queue.backup(to: destination)
         #expect(try sum(destination) == sum(queue))
@@ -143,9 +149,9 @@ import Testing
         #expect(try sum(database.queue()) == before)
     }
 
-    @Test(arguments: ["DELETE", "TRUNCATE", "WAL"])
-    func vacuumsAutomatically(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: ["DELETE", "TRUNCATE", "WAL"], formats)
+    func vacuumsAutomatically(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue {
             try $0.execute(sql: "PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = \(journal)")
         }
@@ -163,9 +169,11 @@ import Testing
         #expect(try sum(database.queue()) == before)
     }
 
-    @Test(arguments: ["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"], [true, false])
-    func rollsBack(journal: String, synchronous: Bool) throws {
-        let database = try DatabaseUnderTest()
+    @Test(
+        arguments: ["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"].flatMap { [($0, true), ($0, false)] }, formats)
+    func rollsBack(_ how: (journal: String, synchronous: Bool), cipher: CipherFormat.Version?) throws {
+        let (journal, synchronous) = how
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue { db in
             try db.execute(sql: "PRAGMA journal_mode = \(journal)")
             if !synchronous { try db.execute(sql: "PRAGMA synchronous = OFF") }
@@ -198,9 +206,9 @@ import Testing
         #expect(try again.integrity() == "ok")
     }
 
-    @Test(arguments: ["DELETE", "WAL"])
-    func attachesOthers(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: ["DELETE", "WAL"], formats)
+    func attachesOthers(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try filled(database, journal: journal, rows: 100)
         let other = try DatabaseUnderTest("other.db", in: database.folder, key: 9)
         try queue.writeWithoutTransaction { db in
@@ -216,9 +224,45 @@ import Testing
         #expect(try queue.integrity() == "ok")
     }
 
-    @Test(arguments: ["DELETE", "WAL"])
-    func keepsAFileToItself(journal: String) throws {
-        let database = try DatabaseUnderTest()
+    /// A backup copies pages as they are: into a file of another format only if its seal fits into the same room.
+    @Test func backsUpIntoOtherFormats() throws {
+        let four = try DatabaseUnderTest("four.db", cipher: .four)
+        let queue = try filled(four, journal: "DELETE")
+        let own = try DatabaseUnderTest("own.db", in: four.folder, key: 9)
+        let copy = try own.queue()
+        try queue.backup(to: copy)
+        #expect(try sum(copy) == sum(queue))
+        #expect(try copy.integrity() == "ok")
+        try copy.close()
+        #expect(try sum(own.queue()) == sum(queue))
+        let smaller = try DatabaseUnderTest("smaller.db", in: four.folder)
+        let unfit = try filled(smaller, journal: "DELETE", rows: 10)
+        #expect(throws: DatabaseError.self) { try unfit.backup(to: queue) }
+    }
+
+    /// On read-only media there is no place for a journal or for the index of a log.
+    @Test(arguments: formats)
+    func readsReadOnlyFiles(_ cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
+        let queue = try filled(database, journal: "DELETE")
+        let before = try sum(queue)
+        try queue.close()
+        for name in try database.files().keys {
+            try #require(chmod(database.folder.path(of: name), 0o400) == 0)
+        }
+        try #require(chmod(database.folder.path, 0o500) == 0)
+        defer { chmod(database.folder.path, 0o700) }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let reader = try DatabaseQueue(
+            path: EncryptingVFS.uri(path: database.path, parameters: "mode=ro"), configuration: configuration)
+        #expect(try sum(reader) == before)
+        #expect(try reader.integrity() == "ok")
+    }
+
+    @Test(arguments: ["DELETE", "WAL"], formats)
+    func keepsAFileToItself(journal: String, cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue { db in
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = \(journal)")
         }
@@ -233,8 +277,8 @@ import Testing
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 20)
     }
 
-    @Test func changesItsJournal() throws {
-        let database = try DatabaseUnderTest()
+    @Test(arguments: formats) func changesItsJournal(_ cipher: CipherFormat.Version?) throws {
+        let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try filled(database, journal: "DELETE", rows: 100)
         for mode in ["WAL", "DELETE", "PERSIST", "WAL", "TRUNCATE", "MEMORY", "WAL", "OFF", "WAL", "DELETE"] {
             try queue.writeWithoutTransaction { db in

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension UInt8 {
     /// The two hexadecimal digits of the byte, in ASCII.
     @inlinable
@@ -70,5 +72,35 @@ extension Array where Element == UInt8 {
     package init?(lowercaseHexadecimal digits: some Collection<UInt8>) {
         guard digits.allSatisfy({ !(0x41...0x46).contains($0) }) else { return nil }
         self.init(hexadecimal: digits)
+    }
+}
+
+extension SecretBytes {
+    /// The bytes that hexadecimal digits in ASCII stand for; nil for anything else.
+    ///
+    /// - Throws: An error if there is no locked memory.
+    package convenience init?(hexadecimal digits: UnsafeRawBufferPointer) throws {
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2),
+            digits.allSatisfy({ UInt8(hexadecimalDigit: $0) != nil })
+        else { return nil }
+        try self.init(count: digits.count / 2) { room in
+            for index in room.indices {
+                let (high, low) = (digits[2 * index], digits[2 * index + 1])
+                room[index] = (UInt8(hexadecimalDigit: high) ?? 0) << 4 | (UInt8(hexadecimalDigit: low) ?? 0)
+            }
+        }
+    }
+
+    /// The bytes as hexadecimal digits in ASCII, in memory that is wiped when the last copy of the value goes.
+    package func hexadecimalDigits() -> Data {
+        var digits = Data(capacity: 2 * count)
+        withUnsafeBytes { bytes in
+            for byte in bytes {
+                let pair = byte.hexadecimalDigits()
+                digits.append(pair.high)
+                digits.append(pair.low)
+            }
+        }
+        return .wipedWhenFreed(digits)
     }
 }

@@ -17,7 +17,7 @@ package enum PageError: Error, Equatable, CustomStringConvertible {
         case .reservedBytesInUse(let page):
             "page \(page) has no room for its seal; copy the contents with VACUUM INTO or row by row, not page by page"
         case .notFirstPage:
-            "this is not the first page of a database with \(PageGeometry.reserved) reserved bytes in each page"
+            "this is not the first page of a database with \(PageGeometry.reserved) or more reserved bytes in each page"
         case .memoryUnavailable: "out of memory"
         case .randomUnavailable:
             "the kernel gives no random bytes (getrandom); it is too old, or does not allow it for this program"

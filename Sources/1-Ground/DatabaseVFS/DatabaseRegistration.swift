@@ -27,11 +27,12 @@ package final class DatabaseRegistration: Sendable {
     /// The URI that opens the file through the VFS.
     package var uri: String { EncryptingVFS.uri(path: path) }
 
-    /// Whether the file is encrypted, or will be when it is created.
-    package var isEncrypted: Bool {
+    /// The bytes at the end of each page that a new file has for its seal.
+    package var reserved: Int {
         switch place.contents {
-        case .encrypted, .cipher: true
-        case .plain, nil: false
+        case .encrypted: PageGeometry.reserved
+        case .cipher(let place): place.reserved
+        case .plain, nil: 0
         }
     }
 

@@ -14,15 +14,13 @@ final class DatabaseSource {
     private let registration: DatabaseRegistration
 
     /// - Parameters:
-    ///   - key: Nil for a plain database.
+    ///   - registration: The claim to its key.
     ///   - isExclusive: Whether nobody else may use it from now on, until this value goes.
     init(
-        _ file: ProtectedDatabaseFile, key: SecretBytes?, isExclusive: Bool = true
+        _ file: ProtectedDatabaseFile, _ registration: DatabaseRegistration, isExclusive: Bool = true
     ) throws {
         self.file = file
         let opened = try Self.identity(of: file)
-        let registration: DatabaseRegistration
-        if let key { registration = try file.register(key) } else { registration = try file.registerPlain() }
         self.registration = registration
         connection = try file.translating(registration) { try file.connect(registration, busyTimeout: 2000) }
         guard isExclusive else { return }
@@ -66,20 +64,24 @@ final class DatabaseSource {
         }
     }
 
-    /// Copies all there is to a new database at `uri`.
+    /// Copies all there is to a new database.
+    ///
+    /// - Parameter targetFile: Says how large its pages are.
     func copy(
-        to target: DatabaseRegistration, progress: (ProtectedDatabaseFile.Progress) -> Bool
+        to target: DatabaseRegistration, like targetFile: ProtectedDatabaseFile,
+        progress: (ProtectedDatabaseFile.Progress) -> Bool
     ) throws {
         let total = try size()
         try checkSpace(total, at: target.path)
         try withoutActuallyEscaping(progress) { progress in
             let meter = CopyMeter(total: total, path: target.path, progress: progress)
             do {
-                // For VACUUM to make the copy with room for the seals; it does nothing to the database itself.
-                var reserved = Int32(PageGeometry.reserved)
-                if target.isEncrypted {
-                    sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
-                }
+                // For VACUUM to make the copy with room for the seals; it does nothing to the database itself. Pages
+                // never reserve fewer bytes than those of the database.
+                var reserved = Int32(target.reserved)
+                sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
+                let pageSize = try connection.integer("PRAGMA page_size").map { Int($0) }
+                try connection.execute("PRAGMA page_size = \(targetFile.newPageSize(copying: pageSize))")
                 sqlite3_progress_handler(
                     connection.handle, 20_000,
                     { context in

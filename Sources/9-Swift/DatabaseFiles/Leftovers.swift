@@ -12,7 +12,7 @@ enum Leftovers {
         let (folder, name) = split(path)
         guard let stream = opendir(folder) else { return }
         defer { closedir(stream) }
-        var (encrypted, plain, copied) = (Set<DatabaseID>(), Set<DatabaseID>(), Set<DatabaseID>())
+        var (encrypted, files, copied) = (Set<DatabaseID>(), Set<String>(), Set<DatabaseID>())
         while let entry = readdir(stream) {
             let found = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -22,11 +22,13 @@ enum Leftovers {
             guard let id = DatabaseID(hexadecimal: rest.prefix(2 * DatabaseID.byteCount)) else { continue }
             let ending = rest.dropFirst(2 * DatabaseID.byteCount)
             if ending.hasPrefix(".new") { encrypted.insert(id) }
-            if ending.hasPrefix(".plain") { plain.insert(id) }
+            for fileEnding in [plainEnding, cipherEnding] where ending.hasPrefix(fileEnding) {
+                files.insert("\(path)-\(id)\(fileEnding)")
+            }
             if ending.hasPrefix(".recovering") { copied.insert(id) }
         }
         let present = try? ProtectedDatabaseFile.header(of: path).database
-        for id in plain { removePlain("\(path)-\(id).plain") }
+        for name in files { removeFile(name) }
         for id in copied {
             let folder = "\(path)-\(id).recovering"
             guard let claim = MakingClaim(folder, creating: false) else { continue }
@@ -36,14 +38,18 @@ enum Leftovers {
         for id in encrypted { removeEncrypted(id, beside: path, isPresent: id == present) }
     }
 
-    private static func removePlain(_ temporary: String) {
+    /// The ends of the names of unfinished plain databases and SQLCipher files.
+    static let plainEnding = ".plain"
+    static let cipherEnding = ".sqlcipher"
+
+    private static func removeFile(_ temporary: String) {
         guard let claim = MakingClaim(temporary, creating: false) else { return }
-        unlinkPlain(temporary)
+        unlinkFile(temporary)
         claim.end(temporary)
     }
 
-    /// Removes an unfinished plain database.
-    static func unlinkPlain(_ temporary: String) {
+    /// Removes an unfinished plain database or SQLCipher file.
+    static func unlinkFile(_ temporary: String) {
         for suffix in ["-journal", "-wal", "-shm", ""] { unlink(temporary + suffix) }
     }
 

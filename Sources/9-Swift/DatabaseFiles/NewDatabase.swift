@@ -8,7 +8,7 @@ import SystemSQLite
 ///
 /// Its page index and its key carry its id, so that one rename puts all three in force; a process that ends before
 /// leaves a file with an odd name, which the next one removes, and a key that nobody uses.
-final class NewDatabase {
+final class NewDatabase: UnfinishedDatabase {
     private let file: ProtectedDatabaseFile
     private let database = DatabaseID()
     private let temporary: ProtectedDatabaseFile
@@ -64,13 +64,13 @@ final class NewDatabase {
         claim.end(temporary.path)
     }
 
+    func fill(_ body: (DatabaseRegistration) throws -> Void) throws { try fill(like: nil, body) }
+
     /// Writes the database, which is durable afterwards.
     ///
-    /// - Parameter original: The file whose mode it gets; unless given, it gets mode and owner of the one whose place
-    ///   it takes, if there is any.
-    func fill(
-        like original: String? = nil, _ body: (DatabaseRegistration) throws -> Void
-    ) throws {
+    /// - Parameter original: The file whose mode it gets; if nil, it gets mode and owner of the one whose place it
+    ///   takes, if there is any.
+    func fill(like original: String?, _ body: (DatabaseRegistration) throws -> Void) throws {
         let registration = try temporary.register(key, creating: database)
         try body(registration)
         // The new database replaces the old one by a rename of its file alone, so it must not have journals.
@@ -99,12 +99,7 @@ final class NewDatabase {
 
     private var temporaryIndex: String { PageIndex.path(ofDatabase: temporary.path, database) }
 
-    /// Puts the database in its place.
-    ///
-    /// - Parameter former: The key and the id of the database whose place it takes; nil if the name has to be free.
-    func publish(
-        replacing former: Former?
-    ) throws {
+    func publish(replacing former: FormerDatabase?) throws {
         let index = PageIndex.path(ofDatabase: file.path, database)
         guard rename(temporaryIndex, index) == 0 else {
             throw ProtectedDatabaseError("rename \(temporaryIndex) to", index, errno: errno)
@@ -125,14 +120,6 @@ final class NewDatabase {
         isPublished = true
         if former == nil { unlink(temporary.path) }
         try DurableFile.synchronizeFolder(of: file.path)
-        guard case .encrypted(let database, let found)? = former else { return }
-        unlink(PageIndex.path(ofDatabase: file.path, database))
-        if let found { try file.keys.remove(found) }
-    }
-
-    /// What a new database takes the place of.
-    enum Former {
-        case plain
-        case encrypted(DatabaseID, DatabaseKeys.Found?)
+        try former?.removeRest(beside: file.path, file.keys)
     }
 }

@@ -12,7 +12,7 @@ extension ProtectedDatabaseFile {
         public let total: UInt64
     }
 
-    /// Encrypts a plain SQLite database in its place.
+    /// Encrypts a plain SQLite database or a SQLCipher file in its place.
     ///
     /// It is copied, compacted, into an encrypted one beside it, which takes its name once it is on the disk; whatever
     /// happens meanwhile, the name leads to the former database or to the new one, whole. Nobody else may have the
@@ -28,6 +28,7 @@ extension ProtectedDatabaseFile {
     public func encrypt(
         key: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
     ) throws {
+        if case .sqlcipher = format { return try convert(to: with(.own), key: key, progress: progress) }
         do {
             _ = try header()
         } catch ProtectedDatabaseError.Code.notDatabase {
@@ -36,33 +37,14 @@ extension ProtectedDatabaseFile {
                 message: "\(path) is no plain SQLite database, and can therefore not be encrypted")
         } catch ProtectedDatabaseError.Code.notEncrypted {
             try checkNames()
-            let source = try plainSource()
-            let made = try NewDatabase(beside: self, try Self.storage(key))
-            try made.fill { target in
-                try source.copy(to: target, progress: progress)
+            do {
+                return try with(.plain).convert(to: with(.own), key: key, progress: progress)
+            } catch let error as ProtectedDatabaseError {
+                // Another program may have encrypted the file since its header was read.
+                guard error.code == .notDatabase, (try? header()) != nil else { throw error }
             }
-            // Nobody may write to the former one until it is replaced.
-            try withExtendedLifetime(source) {
-                try made.publish(replacing: .plain)
-            }
-            return
         }
-        throw alreadyEncrypted
-    }
-
-    private var alreadyEncrypted: ProtectedDatabaseError {
-        ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
-    }
-
-    /// Opens the plain database.
-    private func plainSource() throws -> DatabaseSource {
-        do {
-            return try DatabaseSource(self, key: nil)
-        } catch let error as ProtectedDatabaseError {
-            // Another program may have encrypted the file since its header was read.
-            if error.code == .notDatabase, (try? header()) != nil { throw alreadyEncrypted }
-            throw error
-        }
+        throw ProtectedDatabaseError(.alreadyEncrypted, path: path, message: "\(path) is encrypted already")
     }
 
     /// Makes an encrypted database a plain one, in its place, and removes its key.
@@ -70,15 +52,7 @@ extension ProtectedDatabaseFile {
     /// - Parameter progress: As for ``encrypt(key:progress:)``.
     /// - Throws: ``ProtectedDatabaseError``.
     public func decrypt(progress: (Progress) -> Bool = { _ in true }) throws {
-        let database = try header().database
-        let keys = keys
-        let found = try keys.find(database)
-        let source = try DatabaseSource(self, key: try keys.read(found, of: database))
-        let plain = try NewPlainDatabase(beside: self, database)
-        try plain.fill { target in try source.copy(to: target, progress: progress) }
-        try withExtendedLifetime(source) {
-            try plain.publish(replacing: database, found)
-        }
+        try convert(to: with(.plain), progress: progress)
     }
 
     /// What is in the clear would stay under another name.
@@ -99,20 +73,80 @@ extension ProtectedDatabaseFile {
     /// - Parameters:
     ///   - storage: Where the new key is kept; unless given, as the former one.
     ///   - progress: As for ``encrypt(key:progress:)``.
+    /// - Throws: ``ProtectedDatabaseError``; ``ProtectedDatabaseError/Code/invalidRequest`` for a SQLCipher file, whose
+    ///   new key is in the options of ``changeKey(sqlcipher:progress:)``.
     public func changeKey(
         to storage: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool = { _ in true }
     ) throws {
+        if case .sqlcipher = format {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: path,
+                message: "\(path) is a SQLCipher file: give its new key as the options of one")
+        }
         let database = try header().database
-        let keys = keys
-        let found = try keys.find(database)
-        let source = try DatabaseSource(self, key: try keys.read(found, of: database))
-        let made = try NewDatabase(beside: self, storage ?? found.storage)
-        try made.fill { target in
-            try source.copy(to: target, progress: progress)
+        let former = try keys.find(database).storage
+        try convert(to: self, key: storage ?? former, progress: progress)
+    }
+
+    /// Makes an encrypted database a SQLCipher file with another key, in its place, and removes its former key from the
+    /// keychain. A database of this library becomes a SQLCipher file.
+    ///
+    /// - Parameters:
+    ///   - sqlcipher: The new key and format.
+    ///   - progress: As for ``encrypt(key:progress:)``.
+    /// - Throws: ``ProtectedDatabaseError``.
+    public func changeKey(
+        sqlcipher: SQLCipherOptions, progress: (Progress) -> Bool = { _ in true }
+    ) throws {
+        try convert(to: with(.sqlcipher(sqlcipher)), progress: progress)
+    }
+
+    /// Copies the database to one that takes its place.
+    ///
+    /// - Parameter target: Has the same path.
+    private func convert(
+        to target: ProtectedDatabaseFile, key: DatabaseKeyStorage? = nil, progress: (Progress) -> Bool
+    ) throws {
+        let source = try DatabaseSource(self, try claim().0)
+        let former = try former()
+        let made = try target.unfinished(key)
+        try made.fill { try source.copy(to: $0, like: target, progress: progress) }
+        // Nobody may write to the former one until it is replaced.
+        try withExtendedLifetime(source) { try made.publish(replacing: former) }
+    }
+
+    /// What goes when another database takes the place of this one.
+    private func former() throws -> FormerDatabase {
+        switch format {
+        case .plain: return .file
+        case .own:
+            let database = try header().database
+            return .encrypted(database, try keys.find(database))
+        case .sqlcipher(let options):
+            guard options.isKept else { return .file }
+            return .sqlcipher(cipherKeys, try cipherKeys.require())
         }
-        try withExtendedLifetime(source) {
-            try made.publish(replacing: .encrypted(database, found))
-        }
+    }
+
+    /// Copies a database to another place, and into another format if that place has one. Other programs may go on
+    /// using it; the copy has what was committed when it was begun.
+    ///
+    /// - Parameters:
+    ///   - target: The file to make.
+    ///   - key: Where the key of a copy in this library's format is kept; unless given, as that of the original, or
+    ///     else in the keychain, from the first unlocking on.
+    ///   - progress: Called now and then by the calling thread; returns whether to go on.
+    /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
+    public func copy(
+        to target: ProtectedDatabaseFile, key: DatabaseKeyStorage? = nil,
+        progress: (Progress) -> Bool = { _ in true }
+    ) throws {
+        var storage = key
+        if storage == nil, case .own = format { storage = try keys.find(try header().database).storage }
+        let source = try DatabaseSource(self, try claim().0, isExclusive: false)
+        let made = try target.unfinished(storage)
+        try made.fill { try source.copy(to: $0, like: target, progress: progress) }
+        try made.publish(replacing: nil)
     }
 
     /// Keeps the key of a database elsewhere, or in another class: what is encrypted stays as it is, in a time that

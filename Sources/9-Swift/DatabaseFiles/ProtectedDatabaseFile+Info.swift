@@ -14,9 +14,10 @@ extension ProtectedDatabaseFile {
         public let isEncrypted: Bool
         /// Bytes of the database's file.
         public let size: UInt64
-        /// Bytes of a page; nil for a plain database.
+        /// Bytes of a page; nil for a plain database and a SQLCipher file.
         public let pageSize: Int?
-        /// 20 hexadecimal digits that tell the database from all others; nil for a plain one.
+        /// 20 hexadecimal digits that tell the database from all others; the 32 digits of a SQLCipher file's salt; nil
+        /// for a plain database.
         public let identifier: String?
         /// Where its key is kept; nil if it has none, or none that this program may see.
         public let key: KeyInfo?
@@ -53,6 +54,24 @@ extension ProtectedDatabaseFile {
         public let accessGroup: String?
         /// What the keychain asks for besides; nil for a file.
         package let accessControl: AccessControl?
+
+        init(
+            place: Place, protection: FileProtectionType?, accessible: String?, accessGroup: String?,
+            accessControl: AccessControl?
+        ) {
+            (self.place, self.protection, self.accessible) = (place, protection, accessible)
+            (self.accessGroup, self.accessControl) = (accessGroup, accessControl)
+        }
+
+        init(ofSQLCipher item: KeyItems.Item) {
+            self.init(
+                place: SQLCipherKeys.isInEnclave(item) ? .enclave : .keychain,
+                protection: FileProtectionType(
+                    item.protection,
+                    staysOpen: item.closesWithLock && !SQLCipherKeys.closesWithLock(item)),
+                accessible: item.protection.rawValue, accessGroup: item.accessGroup,
+                accessControl: AccessControl(protection: item.protection, flags: item.flags))
+        }
     }
 
     /// What the database is, and where its key is kept. Reads no key and asks nobody.
@@ -63,6 +82,11 @@ extension ProtectedDatabaseFile {
         var information = stat()
         guard stat(path, &information) == 0 else { throw ProtectedDatabaseError("open", path, errno: errno) }
         let size = UInt64(clamping: information.st_size)
+        if case .sqlcipher = format {
+            return Info(
+                isEncrypted: true, size: size, pageSize: nil, identifier: cipherKeys.account,
+                key: try cipherKeys.find().map(KeyInfo.init(ofSQLCipher:)))
+        }
         do {
             let header = try header()
             return Info(
@@ -80,15 +104,9 @@ extension ProtectedDatabaseFile {
         case .file(_, let protection):
             return KeyInfo(place: .file, protection: protection, accessible: nil, accessGroup: nil, accessControl: nil)
         case .item(let item, let note):
-            let protection: FileProtectionType? =
-                switch item.protection {
-                case .whenUnlocked: note.staysOpen ? .completeUnlessOpen : .complete
-                case .afterFirstUnlock: .completeUntilFirstUserAuthentication
-                case .always: FileProtectionType.none
-                default: nil
-                }
             return KeyInfo(
-                place: note.enclaveKey != nil ? .enclave : .keychain, protection: protection,
+                place: note.enclaveKey != nil ? .enclave : .keychain,
+                protection: FileProtectionType(item.protection, staysOpen: note.staysOpen),
                 accessible: item.protection.rawValue, accessGroup: item.accessGroup,
                 accessControl: note.control(item.protection))
         }
@@ -113,25 +131,16 @@ extension ProtectedDatabaseFile {
             return [failure.message]
         }
     }
+}
 
-    /// Copies a database to another place, where it gets a key of its own. Other programs may go on using it; the copy
-    /// has what was committed when it was begun.
-    ///
-    /// - Parameters:
-    ///   - target: The file to make.
-    ///   - key: Where the copy's key is kept; unless given, as that of the original.
-    ///   - progress: Called now and then by the calling thread; returns whether to go on.
-    /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
-    public func copy(
-        to target: ProtectedDatabaseFile, key: DatabaseKeyStorage? = nil,
-        progress: (Progress) -> Bool = { _ in true }
-    ) throws {
-        let database = try header().database
-        let keys = keys
-        let found = try keys.find(database)
-        let source = try DatabaseSource(self, key: try keys.read(found, of: database), isExclusive: false)
-        let made = try NewDatabase(beside: target, key ?? found.storage)
-        try made.fill { new in try source.copy(to: new, progress: progress) }
-        try made.publish(replacing: nil)
+extension FileProtectionType {
+    /// The class of files that opens and closes as items of a class do; nil if there is none.
+    fileprivate init?(_ protection: ProtectionClass, staysOpen: Bool) {
+        switch protection {
+        case .whenUnlocked: self = staysOpen ? .completeUnlessOpen : .complete
+        case .afterFirstUnlock: self = .completeUntilFirstUserAuthentication
+        case .always: self = FileProtectionType.none
+        default: return nil
+        }
     }
 }

@@ -33,11 +33,11 @@ extension ProtectedDatabaseFile {
             try IndexRecovery.makeIndex(ofDatabase: copy.file.path, key: secret)
         }
         do {
-            let source = try DatabaseSource(copy.file, key: secret)
+            let source = try DatabaseSource(copy.file, try copy.file.register(secret))
             try source.requireIntegrity()
             let made = try NewDatabase(beside: target, key ?? found.storage)
             try made.fill(like: path) { new in
-                try source.copy(to: new, progress: progress)
+                try source.copy(to: new, like: target, progress: progress)
             }
             try made.publish(replacing: nil)
         } catch ProtectedDatabaseError.Code.damaged where !damaged.isEmpty {

@@ -23,41 +23,54 @@ public struct ProtectedDatabaseFile: Sendable {
     public let path: String
     let prompt: String?
     private let preparation: ConnectionPreparation
-    /// Nil for a file in the format of this library.
-    package let sqlcipher: SQLCipherOptions?
+    package let format: Format
+
+    /// What is in a file.
+    package enum Format: Sendable {
+        /// Pages in the format of this library.
+        case own
+        case sqlcipher(SQLCipherOptions)
+        case plain
+    }
 
     /// - Parameters:
     ///   - path: Of the database's file. A symbolic link is followed, so that what it leads to is converted, not the
     ///     link.
     ///   - prompt: The text of the question to a person, if the key needs one.
-    ///   - sqlcipher: The key of a file in SQLCipher's format.
+    ///   - format: What is in the file, or will be.
     ///   - preparation: Done with each connection that is opened for what is done to the database as a whole.
     package init(
-        path: String, prompt: String? = nil, sqlcipher: SQLCipherOptions? = nil,
+        path: String, prompt: String? = nil, format: Format = .own,
         preparing preparation: @escaping ConnectionPreparation
     ) {
         var information = stat()
         let isLink = lstat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
         self.path = isLink ? EncryptingVFS.fullPath(path) ?? path : path
         self.prompt = prompt
-        self.sqlcipher = sqlcipher
+        self.format = format
         self.preparation = preparation
     }
 
     /// Another file that is used in the same way.
     func with(path: String) -> ProtectedDatabaseFile {
-        ProtectedDatabaseFile(path: path, prompt: prompt, preparing: preparation)
+        ProtectedDatabaseFile(path: path, prompt: prompt, format: format, preparing: preparation)
+    }
+
+    /// The same file with other contents.
+    package func with(_ format: Format) -> ProtectedDatabaseFile {
+        ProtectedDatabaseFile(path: path, prompt: prompt, format: format, preparing: preparation)
     }
 
     /// The file with the same name and an ending.
     func beside(_ ending: String) -> ProtectedDatabaseFile { with(path: path + ending) }
 
     var keys: DatabaseKeys { DatabaseKeys(path: path, prompt: prompt) }
+    var cipherKeys: SQLCipherKeys { SQLCipherKeys(path: path, prompt: prompt) }
 
     /// What the file begins with.
     ///
     /// - Throws: ``ProtectedDatabaseError/Code/notEncrypted``, ``ProtectedDatabaseError/Code/notDatabase``.
-    func header() throws -> DatabaseHeader { try Self.header(of: path) }
+    package func header() throws -> DatabaseHeader { try Self.header(of: path) }
 
     static func header(of path: String) throws -> DatabaseHeader {
         let bytes = try ProtectedDatabaseError.translating(path) { try EncryptingVFS.firstBytes(of: path) }
@@ -80,19 +93,26 @@ public struct ProtectedDatabaseFile: Sendable {
 
     /// A claim to the key of the database, and who is told of locks that it does not outlive.
     package func claim() throws -> (DatabaseRegistration, LockGuard?) {
-        if let sqlcipher {
-            let place = try sqlcipher.place(of: path)
-            return (
-                try ProtectedDatabaseError.translating(path) { try EncryptingVFS.register(path: path, cipher: place) },
-                nil
-            )
+        switch format {
+        case .plain:
+            return (try ProtectedDatabaseError.translating(path) { try EncryptingVFS.registerPlain(path: path) }, nil)
+        case .sqlcipher(let options):
+            switch options.key {
+            case .given(let key): return (try register(try options.place(key, of: path)), nil)
+            case .kept:
+                let keys = cipherKeys
+                let item = try keys.require()
+                // Before the key is read, so that no lock is missed.
+                let holder = SQLCipherKeys.closesWithLock(item) ? LockGuard(try session()) : nil
+                return (try register(try options.place(.raw(try keys.read(item)), of: path)), holder)
+            }
+        case .own:
+            let database = try header().database
+            let keys = keys
+            let found = try keys.find(database)
+            let holder = found.closesWithLock ? LockGuard(try session()) : nil
+            return (try register(try keys.read(found, of: database)), holder)
         }
-        let database = try header().database
-        let keys = keys
-        let found = try keys.find(database)
-        // Before the key is read, so that no lock is missed.
-        let holder = found.closesWithLock ? LockGuard(try session()) : nil
-        return (try register(try keys.read(found, of: database)), holder)
     }
 
     private func session() throws -> VaultSession {
@@ -107,8 +127,8 @@ public struct ProtectedDatabaseFile: Sendable {
         }
     }
 
-    func registerPlain() throws -> DatabaseRegistration {
-        try ProtectedDatabaseError.translating(path) { try EncryptingVFS.registerPlain(path: path) }
+    func register(_ place: CipherPlace) throws -> DatabaseRegistration {
+        try ProtectedDatabaseError.translating(path) { try EncryptingVFS.register(path: path, cipher: place) }
     }
 
     /// A connection as GRDB has them, with foreign keys.
@@ -165,9 +185,11 @@ public struct ProtectedDatabaseFile: Sendable {
 
     // MARK: Making
 
-    /// Makes an empty database where there is no file, whole or not at all.
+    /// Makes an empty database where there is no file, whole or not at all. SQLite makes a SQLCipher file whose key was
+    /// given.
     package func createIfMissing(_ storage: DatabaseKeyStorage?) throws {
         guard !exists else { return }
+        if case .sqlcipher(let options) = format, !options.isKept { return }
         do {
             try create(key: storage)
         } catch ProtectedDatabaseError.Code.fileExists {
@@ -184,19 +206,18 @@ public struct ProtectedDatabaseFile: Sendable {
     /// Makes an empty database.
     ///
     /// - Parameters:
-    ///   - key: Where its key is kept; unless given, in the keychain, from the first unlocking on.
-    ///   - pageSize: Bytes, a power of two from 1024 to 65,536. (Of 512 the seals leave less than SQLite wants.)
+    ///   - key: Where its key is kept; unless given, in the keychain, from the first unlocking on. For a SQLCipher file
+    ///     its options say that.
+    ///   - pageSize: Bytes, a power of two from 1024 to 65,536. (Of 512 the seals leave less than SQLite wants.) Unless
+    ///     given, 4096, or what the options of a SQLCipher file say.
     /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is anything with the name.
-    public func create(key: DatabaseKeyStorage? = nil, pageSize: Int = 4096) throws {
-        guard (1024...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
-            throw ProtectedDatabaseError(
-                .invalidRequest, path: path, message: "pages have 1024 to 65536 bytes, and a power of two")
-        }
-        let made = try NewDatabase(beside: self, try Self.storage(key))
+    public func create(key: DatabaseKeyStorage? = nil, pageSize: Int? = nil) throws {
+        if let pageSize { try Self.check(pageSize: pageSize, of: path) }
+        let made = try unfinished(key)
         try made.fill { registration in
             try translating(registration) {
                 let connection = try connect(registration)
-                try connection.execute("PRAGMA page_size = \(pageSize)")
+                try connection.execute("PRAGMA page_size = \(pageSize ?? newPageSize(copying: nil))")
                 // Something has to be written for there to be a first page.
                 try connection.execute("VACUUM")
                 try connection.close()
@@ -205,17 +226,52 @@ public struct ProtectedDatabaseFile: Sendable {
         try made.publish(replacing: nil)
     }
 
-    /// Removes a database, its journals and its key, for good.
+    private static func check(pageSize: Int, of path: String) throws {
+        guard (1024...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: path, message: "pages have 1024 to 65536 bytes, and a power of two")
+        }
+    }
+
+    /// A new database for the name of the file.
+    ///
+    /// - Parameter key: Where its key is kept.
+    func unfinished(_ key: DatabaseKeyStorage?) throws -> any UnfinishedDatabase {
+        switch format {
+        case .own: try NewDatabase(beside: self, try Self.storage(key))
+        case .plain, .sqlcipher: try NewFile(self)
+        }
+    }
+
+    /// The size of a new file's pages.
+    ///
+    /// - Parameter former: The size of the pages that are copied.
+    func newPageSize(copying former: Int?) -> Int {
+        switch format {
+        case .own: former.map { max($0, 1024) } ?? 4096
+        case .plain: former ?? 4096
+        // Other programs with SQLCipher have to be told of any other size.
+        case .sqlcipher(let options): options.newPageSize
+        }
+    }
+
+    /// Removes a database, its journals and its key, for good. A key that was given stays with those who have it.
     ///
     /// - Throws: ``ProtectedDatabaseError``.
     public func remove() throws {
-        let header = try header()
-        let found = try? keys.find(header.database)
+        let index: String?
         // Without its key nothing of it can be read, whatever is left.
-        if let found { try keys.remove(found) }
-        for name in [
-            path, path + "-wal", path + "-shm", path + "-journal", PageIndex.path(ofDatabase: path, header.database),
-        ]
+        switch format {
+        case .own:
+            let database = try header().database
+            if let found = try? keys.find(database) { try keys.remove(found) }
+            index = PageIndex.path(ofDatabase: path, database)
+        case .sqlcipher(let options):
+            if options.isKept, let item = try cipherKeys.find() { try cipherKeys.remove(item) }
+            index = nil
+        case .plain: index = nil
+        }
+        for name in [path, path + "-wal", path + "-shm", path + "-journal"] + [index].compactMap(\.self)
         where unlink(name) != 0 && errno != ENOENT {
             throw ProtectedDatabaseError("remove", name, errno: errno)
         }

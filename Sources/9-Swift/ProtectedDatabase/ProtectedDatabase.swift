@@ -95,6 +95,7 @@ public final class ProtectedDatabase: Sendable {
     ///   - connections: Whether to have one connection or several.
     ///   - configuration: GRDB's. What it prepares is done after the database has its key.
     ///   - creation: Whether a file is made where there is none.
+    ///   - prompt: The text of the question to a person, if the keychain keeps the key and the key needs one.
     /// - Throws: ``ProtectedDatabaseError/Code/wrongKey`` if the key opens the file in no format that was tried,
     ///   ``ProtectedDatabaseError/Code/notEncrypted`` for a plain database,
     ///   ``ProtectedDatabaseError/Code/fileNotFound`` if there is no file and none is to be made,
@@ -102,15 +103,16 @@ public final class ProtectedDatabase: Sendable {
     ///   file from being used.
     public init(
         path: String, sqlcipher: SQLCipherOptions, connections: Connections = .pool,
-        configuration: Configuration = Configuration(), creation: Creation = .ifMissing
+        configuration: Configuration = Configuration(), creation: Creation = .ifMissing, prompt: String? = nil
     ) throws {
-        file = ProtectedDatabaseFile(path: path, sqlcipher: sqlcipher)
+        file = ProtectedDatabaseFile(path: path, sqlcipher: sqlcipher, prompt: prompt)
         kind = connections
         setup = configuration
         guard creation == .ifMissing || file.exists else {
             throw ProtectedDatabaseError(
                 .fileNotFound, path: path, message: "there is no \(path); check the path, or let it be made")
         }
+        if creation == .ifMissing { try file.createIfMissing(nil) }
         let (opened, holder) = try file.open(connections, configuration)
         state = Mutex(State(connections: opened))
         follow(holder)

@@ -13,8 +13,14 @@ extension ProtectedDatabaseFile {
         self.init(path: path, prompt: prompt, preparing: GRDBFunctions.add)
     }
 
-    init(path: String, sqlcipher: SQLCipherOptions) {
-        self.init(path: path, sqlcipher: sqlcipher, preparing: GRDBFunctions.add)
+    /// A SQLCipher file.
+    ///
+    /// - Parameters:
+    ///   - path: Of the file. A symbolic link is followed.
+    ///   - sqlcipher: The key, and what else is needed to open or make the file.
+    ///   - prompt: The text of the question to a person, if the keychain keeps the key and the key needs one.
+    public init(path: String, sqlcipher: SQLCipherOptions, prompt: String? = nil) {
+        self.init(path: path, prompt: prompt, format: .sqlcipher(sqlcipher), preparing: GRDBFunctions.add)
     }
 
     /// Opens connections, and reads the database's first page with them.
@@ -47,7 +53,8 @@ extension ProtectedDatabaseFile {
     private func prepared(_ configuration: Configuration) -> Configuration {
         var prepared = configuration
         prepared.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
-        if let pageSize = sqlcipher?.newPageSize {
+        if case .sqlcipher(let options) = format {
+            let pageSize = options.newPageSize
             prepared.prepareDatabase { db in
                 guard try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 else { return }
                 try db.execute(sql: "PRAGMA page_size = \(pageSize)")

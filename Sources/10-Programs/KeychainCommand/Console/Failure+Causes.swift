@@ -4,9 +4,7 @@ import ItemFiles
 import KeyCryptography
 import MountedFolder
 import ProtectedFiles
-import SQLCipherService
 import StatusCodes
-import StoredKeys
 import SystemSQLite
 import VaultInterface
 
@@ -19,13 +17,11 @@ extension Failure {
         case let failure as Failure: self = failure
         case let error as VaultError: self.init(error)
         case let error as KeyError: self.init(error)
-        case let error as StoredKeyError: self.init(error)
         case let error as AttestationError: self.init(error)
         case let error as SealedFileError: self.init(error)
         case let error as ItemFileError: self.init(error)
         case let error as MountError: self.init(error)
         case let error as ProtectedDatabaseError: self.init(error)
-        case let error as SQLCipherError: self.init(error)
         case let error as SQLiteError: self.init(ProtectedDatabaseError(error))
         default: return nil
         }

@@ -32,10 +32,9 @@ struct DatabaseInfoCommand: DocumentedCommand {
         let summaries = try withOwnersVault(passcode) {
             try paths.map { path in
                 do {
+                    return DatabaseSummary(path, try ProtectedDatabaseFile.existing(path).info())
+                } catch ProtectedDatabaseError.Code.notEncrypted {
                     return DatabaseSummary(path, try ProtectedDatabaseFile(path: path).info())
-                } catch ProtectedDatabaseError.Code.notDatabase {
-                    guard let item = try CipherFileKeys().find(path) else { throw Failure.unknownDatabase(path) }
-                    return DatabaseSummary(path, item)
                 }
             }
         }
@@ -65,8 +64,10 @@ struct DatabaseSummary: Encodable {
         self.path = path
         bytes = info.size
         encrypted = info.isEncrypted
-        format = info.isEncrypted ? "keychain" : "sqlite"
-        id = info.identifier
+        let isOwn = info.pageSize != nil
+        format = !info.isEncrypted ? "sqlite" : isOwn ? "keychain" : "sqlcipher"
+        id = isOwn ? info.identifier : nil
+        item = isOwn ? nil : info.identifier.map { CipherKeyItem(account: $0) }
         pageSize = info.pageSize
         key = info.key?.place.option
         `class` =
@@ -74,22 +75,6 @@ struct DatabaseSummary: Encodable {
             ?? info.key?.accessible.flatMap { ProtectionClass(rawValue: $0) }.map { ProtectionName($0).rawValue }
         accessGroup = info.key?.accessGroup
         requires = ItemRequirement.names(in: info.key?.accessControl?.flags)
-    }
-
-    /// A SQLCipher file whose key the keychain has.
-    init(_ path: String, _ item: KeyItems.Item) {
-        self.path = path
-        bytes = FileSize.of(path)
-        encrypted = true
-        format = "sqlcipher"
-        key = CipherFileKeys.isInEnclave(item) ? .enclave : .keychain
-        let protection = item.protection
-        `class` =
-            FileProtectionClass.allCases.first { $0 != .completeUnlessOpen && $0.itemClass == protection }?.commandName
-            ?? ProtectionName(protection).rawValue
-        accessGroup = item.accessGroup
-        requires = ItemRequirement.names(in: item.flags)
-        self.item = CipherKeyItem(account: item.account)
     }
 
     var line: String {
@@ -105,15 +90,6 @@ struct DatabaseSummary: Encodable {
         let group = accessGroup.map { ", group '\($0.escapedForTerminal)'" } ?? ""
         let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
         return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key.description)\(group)\(needs)"
-    }
-}
-
-extension Failure {
-    static func unknownDatabase(_ path: String) -> Failure {
-        Failure(
-            status: errSecDecode,
-            "\(path.escapedForTerminal) is not a database that was encrypted here; if it is a SQLCipher file, the "
-                + "keychain has no key for it: store its key with `keychain db keep-key`")
     }
 }
 

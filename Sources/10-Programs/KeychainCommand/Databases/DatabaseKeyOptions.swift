@@ -64,21 +64,6 @@ struct DatabaseKeyOptions: ParsableArguments {
         }
     }
 
-    /// How the key of a SQLCipher file is kept.
-    var itemProtection: StoredKeyProtection {
-        get throws {
-            guard place != .file else {
-                throw Failure.usage(
-                    "the key of a SQLCipher file cannot be in a file: say --key-in keychain or --key-in enclave")
-            }
-            let protection =
-                try className.map { try FileProtectionClass(commandName: $0) }
-                ?? .completeUntilFirstUserAuthentication
-            let control = AccessControl(protection: protection.itemClass, flags: Self.flags(require, place))
-            return StoredKeyProtection(control, isInEnclave: place == .enclave)
-        }
-    }
-
     /// Returns the requirements. For a key of the enclave they are conditions of its use.
     private static func flags(_ require: [ItemRequirement], _ place: Place?) -> AccessControl.Flags? {
         guard !require.isEmpty else { return nil }

@@ -1,7 +1,5 @@
 import ArgumentParser
 import DatabaseFiles
-import SQLCipherService
-import SQLCipherWire
 import StatusCodes
 import VaultInterface
 
@@ -10,14 +8,16 @@ struct VerifyDatabaseCommand: DocumentedCommand {
     static let summary = "Check databases for damage."
     static let details = """
         Opens every page in use, which shows whether one was changed or put back from an older copy, and has SQLite \
-        check that the pages fit together. Other programs may use the database meanwhile. For a SQLCipher file whose \
-        key the keychain has, SQLCipher opens every page in use; it does not notice older copies.
+        check that the pages fit together. Other programs may use the database meanwhile. Of a \
+        SQLCipher file nobody can say whether a page was put back from an older copy.
         """
     static let examples = [Example("A database", "keychain db verify app.db")]
     static let configuration: CommandConfiguration = documented("verify")
 
-    @Argument(help: "Encrypted databases, and SQLCipher files whose key the keychain has.", completion: .file())
+    @Argument(help: "Encrypted databases, and SQLCipher files.", completion: .file())
     var paths: [String]
+
+    @OptionGroup var given: SQLCipherInput
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -31,12 +31,18 @@ struct VerifyDatabaseCommand: DocumentedCommand {
         var error: String?
     }
 
+    func validate() throws {
+        guard paths.count == 1 || !given.hasKey else {
+            throw ValidationError("a key is of one file: name one")
+        }
+    }
+
     func run() throws {
         var failures: [Failure] = []
         let answers = try withOwnersVault(passcode) {
             try paths.map { path in
                 do {
-                    return Answer(path: path, problems: try Self.problems(path))
+                    return Answer(path: path, problems: try ProtectedDatabaseFile.existing(path, given).problems())
                 } catch {
                     // The others are checked all the same.
                     let failure = Failure(error)
@@ -67,29 +73,6 @@ struct VerifyDatabaseCommand: DocumentedCommand {
             throw Failure(
                 status: first.status, exitCode: first.exitCode,
                 "\(failures.count) of \(answers.count) databases could not be verified")
-        }
-    }
-
-    private static func problems(_ path: String) throws -> [String] {
-        do {
-            return try ProtectedDatabaseFile(path: path).problems()
-        } catch ProtectedDatabaseError.Code.notDatabase {
-            // It may be a file of SQLCipher's.
-        }
-        let keys = CipherFileKeys()
-        guard let item = try keys.find(path) else { throw Failure.unknownDatabase(path) }
-        let key = try keys.read(item)
-        return try namingDatabase(path) {
-            let database = try SQLCipherDatabase(path, key: key, readOnly: true)
-            do throws(SQLCipherError) {
-                let found = try database.integrityProblems()
-                try database.close()
-                return found.flatMap { $0.split(separator: "\n").map(String.init) }
-            } catch {
-                // A page that does not authenticate ends the check.
-                guard error.code == .damaged else { throw error }
-                return [error.description]
-            }
         }
     }
 }

@@ -1,20 +1,21 @@
 import ArgumentParser
 import CLibrary
 import DatabaseFiles
-import SQLCipherService
+import StatusCodes
 
 /// Makes an encrypted database from a SQLCipher file.
 struct ImportDatabaseCommand: DocumentedCommand {
     static let summary = "Make an encrypted database from a SQLCipher file."
     static let details = """
-        The file stays as it is. Give its raw key or its passphrase, unless the keychain has the key. Rows are copied \
-        in memory. What was written is read again and compared. The database gets its name when it is whole.
+        Files of versions 1 to 4 are read. Give the file's raw key or its passphrase, unless the keychain has the key.
 
-        This needs the library libsqlcipher (Debian's package libsqlcipher0). Its version 3 reads files of version 3; \
-        its version 4 reads files of both versions.
+        The file stays as it is, and programs may use it meanwhile. The database gets its name when it is whole. \
+        Without a second name the database takes the place of the file, which no program may have open then; its \
+        former key goes from the keychain.
         """
     static let examples = [
         Example("With a passphrase", "keychain db import old.db app.db --passphrase-fd 3 3< phrase"),
+        Example("In its place", "keychain db import app.db --passphrase-fd 3 3< phrase"),
         Example("With a raw key", "keychain db import old.db app.db --key-fd 3 3< key"),
     ]
     static let configuration: CommandConfiguration = documented("import")
@@ -22,10 +23,10 @@ struct ImportDatabaseCommand: DocumentedCommand {
     @Argument(help: "A SQLCipher file.", completion: .file())
     var path: String
 
-    @Argument(help: "The database to make.", completion: .file())
-    var database: String
+    @Argument(help: "The database to make, instead of the file.", completion: .file())
+    var database: String?
 
-    @OptionGroup var given: CipherKeyInput
+    @OptionGroup var given: SQLCipherInput
 
     @OptionGroup(title: "Where the database's key is kept") var key: DatabaseKeyOptions
 
@@ -38,35 +39,31 @@ struct ImportDatabaseCommand: DocumentedCommand {
         var path: String
         var database: String
         var bytes: UInt64
-        var rows: Int
-        var tables: Int
-        var omitted: [String]?
     }
 
     func run() throws {
         let storage = try key.storage
-        guard access(database, F_OK) != 0 else { throw Failure.fileExists(database) }
-        let answer = try withOwnersVault(passcode) {
-            let cipherKey = try CipherFileKeys().key(of: path, given)
-            let meter = TransferMeter()
-            defer { meter.end() }
-            let summary = try namingDatabase(database) {
-                let source = try SQLCipherDatabase(path, key: cipherKey, readOnly: true)
-                var summary: TransferSummary?
-                try ProtectedDatabaseFile(path: database).create(key: storage) { db in
-                    summary = try SQLCipherFile.export(source, to: db) { meter.show($0) }
-                }
-                try source.close()
-                return summary
+        if let database, access(database, F_OK) == 0 { throw Failure.fileExists(database) }
+        try withOwnersVault(passcode, requiring: key.require) {
+            let file = try ProtectedDatabaseFile.existing(path, given)
+            guard case .sqlcipher = file.format else {
+                throw Failure(
+                    status: errSecParam,
+                    "\(path.escapedForTerminal) is no SQLCipher file: it was encrypted here already")
             }
-            let omitted = summary?.omitted ?? []
-            return Answer(
-                path: path, database: database, bytes: FileSize.of(database), rows: summary?.rows ?? 0,
-                tables: summary?.tables ?? 0, omitted: omitted.isEmpty ? nil : omitted)
+            try DatabaseConversion.showing { progress in
+                if let database {
+                    try file.copy(to: ProtectedDatabaseFile(path: database), key: storage, progress: progress)
+                } else {
+                    try file.encrypt(key: storage, progress: progress)
+                }
+            }
         }
+        let made = database ?? path
+        let answer = Answer(path: path, database: made, bytes: FileSize.of(made))
         if json { return try StandardOutput.write(json: answer) }
         let size = FileProgress.amount(Double(answer.bytes))
-        try StandardOutput.write(
-            line: "\(database.escapedForTerminal) made, \(size); \(path.escapedForTerminal) is kept")
+        let former = database == nil ? "it is no SQLCipher file any more" : "\(path.escapedForTerminal) is kept"
+        try StandardOutput.write(line: "\(made.escapedForTerminal) made, \(size); \(former)")
     }
 }

@@ -1,13 +1,15 @@
 import ArgumentParser
-import SQLCipherService
-import SQLCipherWire
+import Bytes
+import DatabaseFiles
+import SystemSQLite
 
 /// Stores the raw key of a SQLCipher file in the keychain.
 struct KeepKeyCommand: DocumentedCommand {
     static let summary = "Keep the raw key of a SQLCipher file in the keychain."
     static let details = """
-        The file is first opened with the key. From then on `info`, `verify`, `shell` and `import` find the key by \
-        themselves, also after the file was renamed or copied. The key is a password of the service 'sqlcipher-file'.
+        The file is first opened with the key. From then on `info`, `verify`, `shell`, `import` and `export` find the \
+        key by themselves, also after the file was renamed or copied. The key is a password of the service \
+        'sqlcipher-file'.
         """
     static let examples = [Example("A key in a file", "keychain db keep-key old.db --key-fd 3 3< key")]
     static let configuration: CommandConfiguration = documented("keep-key")
@@ -15,7 +17,7 @@ struct KeepKeyCommand: DocumentedCommand {
     @Argument(help: "A SQLCipher file.", completion: .file())
     var path: String
 
-    @OptionGroup var given: CipherKeyInput
+    @OptionGroup var given: SQLCipherInput
 
     @OptionGroup(title: "Where the key is kept") var key: DatabaseKeyOptions
 
@@ -36,16 +38,20 @@ struct KeepKeyCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard let cipherKey = try given.read() else { return }
-        let protection = try key.itemProtection
-        let account = try withOwnersVault(passcode) {
-            try namingDatabase(path) { try SQLCipherDatabase(path, key: cipherKey, readOnly: true).close() }
-            return try CipherFileKeys().add(
-                cipherKey.bytes, of: path, name: FileName.of(path), protection, accessGroup: key.group)
+        guard let rawKey = try given.readRawKey() else { return }
+        guard rawKey.count == 32 else {
+            throw Failure.usage("the salt is in the file: give the key alone, as 64 hexadecimal digits")
         }
-        let kept = CipherKeyItem(account: account)
+        let storage = try key.storage
+        let item = try withOwnersVault(passcode, requiring: key.require) {
+            let options = given.with(try rawKey.withUnsafeBytes { try SQLCipherOptions.rawKey($0) })
+            let file = ProtectedDatabaseFile(path: path).with(.sqlcipher(options))
+            try ProtectedConnection(file, .readOnly).close()
+            return try SQLCipherKeys(path: path).add(rawKey, storage)
+        }
+        let kept = CipherKeyItem(account: item.account)
         if json { return try StandardOutput.write(json: Answer(path: path, key: kept)) }
         try StandardOutput.write(
-            line: "\(path.escapedForTerminal): its key is the password '\(kept.service)' '\(account)'")
+            line: "\(path.escapedForTerminal): its key is the password '\(kept.service)' '\(kept.account)'")
     }
 }

@@ -8,11 +8,10 @@ final class DatabaseShell {
     private let database: ProtectedConnection
     private let asJSON: Bool
 
-    init(path: String, isWriting: Bool, asJSON: Bool) throws {
-        self.path = path
+    init(_ file: ProtectedDatabaseFile, isWriting: Bool, asJSON: Bool) throws {
+        path = file.path
         self.asJSON = asJSON
-        database = try ProtectedConnection(
-            ProtectedDatabaseFile(path: path), isWriting ? .create : .readOnly, busyTimeout: 10_000)
+        database = try ProtectedConnection(file, isWriting ? .create : .readOnly, busyTimeout: 10_000)
     }
 
     func close() { database.close() }

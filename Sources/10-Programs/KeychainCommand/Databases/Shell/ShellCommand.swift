@@ -13,9 +13,8 @@ struct ShellCommand: DocumentedCommand {
         Each row is printed with '|' between its values, NULL as nothing and bytes as X'…'. With --json, each \
         statement that has rows prints an array of objects, with bytes in Base64.
 
-        For a SQLCipher file the program `sqlcipher` is started (Debian's package of this name). It gets the key \
-        through a pipe, and all its statements and options work. It loads extensions if a view or a trigger in the \
-        file asks for that: use it only on files that you trust, and `keychain db import` for others.
+        A SQLCipher file is read and changed in its own format; other programs may use it meanwhile. The keychain has \
+        its key, or you give it.
         """
     static let examples = [
         Example("Look something up", "keychain db shell app.db 'SELECT count(*) FROM note'"),
@@ -33,7 +32,7 @@ struct ShellCommand: DocumentedCommand {
     @Flag(help: "Allow changes.")
     var write = false
 
-    @OptionGroup var given: CipherKeyInput
+    @OptionGroup var given: SQLCipherInput
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -41,33 +40,12 @@ struct ShellCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let isCipherFile = try given.isGiven || Self.isUnknown(path)
-        if isCipherFile, json {
-            throw Failure.usage(
-                "--json works only with databases that were encrypted here: leave it out for a SQLCipher file")
-        }
         try withOwnersVault(passcode) {
-            if isCipherFile {
-                let key = try CipherFileKeys().key(of: path, given)
-                try CipherShell(path: path, key: key, isWriting: write).start(statements)
-            } else {
-                try runOwn()
-            }
+            try run(try DatabaseShell(.existing(path, given), isWriting: write, asJSON: json))
         }
     }
 
-    /// Whether the file is neither a database that was encrypted here nor a plain one.
-    private static func isUnknown(_ path: String) throws -> Bool {
-        do {
-            try ProtectedDatabaseFile(path: path).requireEncrypted()
-            return false
-        } catch ProtectedDatabaseError.Code.notDatabase {
-            return true
-        }
-    }
-
-    private func runOwn() throws {
-        let shell = try DatabaseShell(path: path, isWriting: write, asJSON: json)
+    private func run(_ shell: DatabaseShell) throws {
         defer { shell.close() }
         if !statements.isEmpty {
             for statement in statements { try shell.run(statement) }

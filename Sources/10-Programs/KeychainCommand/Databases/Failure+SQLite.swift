@@ -1,6 +1,4 @@
 import CSQLite
-import SQLCipherService
-import SQLCipherWire
 import StatusCodes
 import SystemSQLite
 
@@ -14,24 +12,6 @@ func namingDatabase<Result>(_ path: String, _ body: () throws -> Result) throws 
 }
 
 extension Failure {
-    /// What went wrong with a SQLCipher file.
-    init(_ error: SQLCipherError) {
-        let message = error.description.escapedForTerminal
-        switch error.code {
-        case .wrongKey:
-            self.init(
-                status: errSecAuthFailed,
-                "\(message); if the key is right, the file is damaged, or of a version that the library cannot read")
-        case .damaged: self.init(status: errSecDecode, message)
-        case .notEncrypted, .refused, .statement, .constraint, .tooLarge: self.init(status: errSecParam, message)
-        case .exists: self.init(status: errSecDuplicateItem, message)
-        case .notFound: self.init(status: errSecItemNotFound, message)
-        case .full: self.init(status: errSecDiskFull, exitCode: ExitStatus.other, message)
-        case .cancelled: self.init(status: errSecUserCanceled, message)
-        default: self.init(status: errSecIO, exitCode: ExitStatus.other, message)
-        }
-    }
-
     /// What SQLite said of a database.
     init(_ error: SQLiteError, of path: String) {
         let message = "\(path.escapedForTerminal): \(error.message.escapedForTerminal)"

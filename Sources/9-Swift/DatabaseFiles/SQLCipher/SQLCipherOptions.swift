@@ -9,6 +9,8 @@ import FoundationEssentials
 /// let database = try ProtectedDatabase(path: path, sqlcipher: .passphrase("a long passphrase"))
 /// ```
 ///
+/// With ``keychain(_:)`` the keychain keeps the key.
+///
 /// SQLCipher's format promises less than this library's own: each page is sealed alone, so that an older version of a
 /// page opens, and in files of version 1 a changed page, too.
 public struct SQLCipherOptions: Sendable {
@@ -18,7 +20,13 @@ public struct SQLCipherOptions: Sendable {
         case two, three, four
     }
 
-    private let key: SQLCipherKey
+    enum Key: Sendable {
+        case given(SQLCipherKey)
+        /// The keychain has it. A new file's key is kept as the storage says.
+        case kept(DatabaseKeyStorage?)
+    }
+
+    let key: Key
     /// Nil to find it out. A new file is then of version 4.
     public var version: Version?
     /// The size of a page in bytes: a power of two from 512 to 65,536. Nil to find it out. A new file then has the
@@ -32,7 +40,7 @@ public struct SQLCipherOptions: Sendable {
     /// The 16 bytes of salt. Nil to read it from the file; a new file then gets a random one.
     public var salt: Data?
 
-    private init(_ key: SQLCipherKey, salt: Data? = nil) { (self.key, self.salt) = (key, salt) }
+    private init(_ key: Key, salt: Data? = nil) { (self.key, self.salt) = (key, salt) }
 
     /// Derives the key from a passphrase, in as many rounds as the version asks for.
     ///
@@ -40,7 +48,12 @@ public struct SQLCipherOptions: Sendable {
     public static func passphrase(_ passphrase: String) throws -> SQLCipherOptions {
         var bytes = Array(passphrase.utf8)
         defer { bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
-        return SQLCipherOptions(.passphrase(try bytes.withUnsafeBytes { try secret($0) }))
+        return .passphrase(try bytes.withUnsafeBytes { try secret($0) })
+    }
+
+    /// Derives the key from a passphrase in UTF-8.
+    package static func passphrase(_ passphrase: SecretBytes) -> SQLCipherOptions {
+        SQLCipherOptions(.given(.passphrase(passphrase)))
     }
 
     /// Uses a raw key, from which no other is derived.
@@ -57,8 +70,18 @@ public struct SQLCipherOptions: Sendable {
                     message: "a raw key of SQLCipher has 32 bytes, or 48 with a salt, not \(bytes.count)")
             }
             let salt = bytes.count > size ? Data(bytes[size...]) : nil
-            return SQLCipherOptions(.raw(try secret(UnsafeRawBufferPointer(rebasing: bytes[..<size]))), salt: salt)
+            let key = try secret(UnsafeRawBufferPointer(rebasing: bytes[..<size]))
+            return SQLCipherOptions(.given(.raw(key)), salt: salt)
         }
+    }
+
+    /// Uses the raw key that the keychain keeps for the file, as a password of the service `sqlcipher-file`. A new file
+    /// gets a new key.
+    ///
+    /// - Parameter storage: Where the key of a new file is kept; unless given, in the keychain, from the first
+    ///   unlocking on.
+    public static func keychain(_ storage: DatabaseKeyStorage? = nil) -> SQLCipherOptions {
+        SQLCipherOptions(.kept(storage))
     }
 
     private static func secret(_ bytes: UnsafeRawBufferPointer) throws -> SecretBytes {
@@ -72,10 +95,16 @@ public struct SQLCipherOptions: Sendable {
     /// The size of a new file's pages.
     package var newPageSize: Int { pageSize ?? (version ?? .four == .four ? 4096 : 1024) }
 
+    /// Whether the keychain keeps the key.
+    var isKept: Bool {
+        if case .kept = key { true } else { false }
+    }
+
     /// Checks the options for the file at `path`.
     ///
+    /// - Parameter key: The key that the options have, or the keychain has.
     /// - Throws: ``ProtectedDatabaseError/Code/invalidRequest`` for sizes and numbers that SQLCipher does not support.
-    func place(of path: String) throws -> CipherPlace {
+    func place(_ key: SQLCipherKey, of path: String) throws -> CipherPlace {
         func refuse(_ reason: String) -> ProtectedDatabaseError {
             ProtectedDatabaseError(.invalidRequest, path: path, message: "cannot open \(path): \(reason)")
         }
