@@ -5,7 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// PyPI's SQLCipher and this library at work on one file.
+/// SQLCipher and this library at work on one file.
 @Suite struct CipherPeerTests {
     /// Where `Scripts/setup.sh --tests` puts what `Scripts/test-vectors.txt` names.
     private static let packages = URL(filePath: #filePath)
@@ -15,67 +15,119 @@ import Testing
     private static let workerProgram = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
         .appendingPathComponent("DatabaseWorker").path
 
-    private enum Writer: CaseIterable {
-        case ours, theirs
+    /// Another SQLCipher.
+    enum Peer: String, CaseIterable {
+        /// PyPI's, of today.
+        case python
+        /// Debian's program, of version 3.4.1 in Debian 12.
+        case debian
+
+        var version: CipherFormat.Version { self == .python ? .four : .three }
     }
 
+    /// Starts a process that writes; one of ours if there is no peer.
     private func writer(
-        _ writer: Writer, _ database: DatabaseUnderTest, _ journal: String, task: String, rounds: Int, number: Int
+        _ peer: Peer?, _ database: DatabaseUnderTest, _ version: CipherFormat.Version, _ journal: String, task: String,
+        rounds: Int, number: Int
     ) throws -> Worker {
         let work = [database.path, journal, task, "\(rounds)", "\(number)"]
-        switch writer {
-        case .ours: return try Worker(work + ["4"], command: Self.workerProgram)
-        case .theirs:
+        switch peer {
+        case nil: return try Worker(work + ["\(version.rawValue)"], command: Self.workerProgram)
+        case .python:
             return try Worker(["-B", Self.script, Self.packages, "write"] + work, command: "/usr/bin/python3")
+        case .debian:
+            // A killed writer gets no further than a few rows.
+            let rows = (0..<min(rounds, 2000)).map { Self.transaction($0, number, parts: task == "spill" ? 60 : 3) }
+            let script = database.folder.path(of: "\(number).sql")
+            let settings = task == "spill" ? "PRAGMA cache_size = 10; PRAGMA cache_spill = 10;\n" : ""
+            let text = Self.opening + "PRAGMA journal_mode = \(journal);\n" + settings + rows.joined()
+            try Data((text + "SELECT 'done';\n").utf8).write(to: URL(filePath: script))
+            // Each line of the program's output is written at once.
+            let worker = try Worker(
+                ["-oL", "sqlcipher", "-batch", "-bail", database.path], command: "/usr/bin/stdbuf")
+            worker.send([UInt8](".read \(script)\n".utf8))
+            worker.finishInput()
+            return worker
         }
     }
 
-    /// What SQLCipher finds in the file.
-    private func check(_ database: DatabaseUnderTest) throws -> [String] {
-        let run = try ProgramStart(["/usr/bin/python3", "-B", Self.script, Self.packages, "check", database.path]).run()
+    private static let opening = """
+        PRAGMA key = "x'\(String(repeating: "07", count: 32))'";
+        PRAGMA cipher_page_size = 4096;
+        .timeout 120000
+
+        """
+
+    /// What the other writers do, as a script.
+    private static func transaction(_ row: Int, _ number: Int, parts: Int) -> String {
+        var script = "BEGIN IMMEDIATE; INSERT INTO kept VALUES(\(number), \(row), 'canary \(number) \(row)');\n"
+        for part in 0..<parts {
+            let size = 500 + (row * 37 + part * 911) % 3000
+            script += "INSERT INTO passing(worker, round, bytes) VALUES(\(number), \(row), zeroblob(\(size)));\n"
+        }
+        if row % 3 == 2 { script += "DELETE FROM passing WHERE worker = \(number) AND round < \(row - 1);\n" }
+        return script + "COMMIT; SELECT \(row);\n"
+    }
+
+    /// What SQLCipher finds in the file: two integrity checks, and the workers with their last row and number of rows.
+    private func check(_ database: DatabaseUnderTest, _ peer: Peer) throws -> [String] {
+        let run =
+            switch peer {
+            case .python:
+                try ProgramStart(["/usr/bin/python3", "-B", Self.script, Self.packages, "check", database.path]).run()
+            case .debian:
+                // It has one check. The line of the other is empty.
+                try ProgramStart(["sqlcipher", "-batch", "-bail", "-separator", " ", database.path]).run(
+                    input: Data(
+                        (Self.opening + "PRAGMA integrity_check; SELECT '';\n"
+                            + "SELECT worker, max(round), count(*) FROM kept GROUP BY worker;\n").utf8))
+            }
         try #require(run.status == 0, "\(run.errors)")
         return run.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    @Test(arguments: ["WAL", "DELETE", "TRUNCATE"])
-    func bothWriteAtOnce(journal: String) throws {
-        let database = try DatabaseUnderTest.forWorkers(journal, cipher: .four)
+    @Test(arguments: ["WAL", "DELETE", "TRUNCATE"], Peer.allCases)
+    func bothWriteAtOnce(journal: String, peer: Peer) throws {
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: peer.version)
         let rounds = TestScale.count(25, soak: 2000)
-        let kinds: [Writer] = [.ours, .theirs, .ours]
+        let kinds: [Peer?] = [nil, peer, nil]
         let workers = try kinds.enumerated().map { number, kind in
-            try writer(kind, database, journal, task: "plain", rounds: rounds, number: number)
+            try writer(kind, database, peer.version, journal, task: "plain", rounds: rounds, number: number)
         }
         for (worker, kind) in zip(workers, kinds) {
             let lines = worker.remainingLines()
-            #expect(lines.last == "done", "\(kind): \(lines.last ?? "")")
+            #expect(lines.last == "done", "\(kind?.rawValue ?? "ours"): \(lines.last ?? "")")
         }
-        #expect(try check(database).prefix(2) == ["ok", ""])
+        #expect(try check(database, peer).prefix(2) == ["ok", ""])
         let queue = try database.queue()
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM kept") } == 3 * rounds)
         #expect(try queue.integrity() == "ok")
     }
 
     /// A killed writer leaves a journal or a log. The next program recovers it.
-    @Test(arguments: ["WAL", "DELETE", "TRUNCATE", "PERSIST"])
-    func eachRecoversWhatTheOtherLeft(journal: String) throws {
+    @Test(arguments: ["WAL", "DELETE", "TRUNCATE", "PERSIST"], Peer.allCases)
+    func eachRecoversWhatTheOtherLeft(journal: String, peer: Peer) throws {
         var generator = SeededGenerator()
-        let database = try DatabaseUnderTest.forWorkers(journal, cipher: .four)
+        let database = try DatabaseUnderTest.forWorkers(journal, cipher: peer.version)
         var acknowledged: [Int: Int] = [:]
-        for round in 0..<TestScale.count(4, soak: 120) {
-            let kind = Writer.allCases[round % 2]
-            let worker = try writer(kind, database, journal, task: "spill", rounds: 1_000_000, number: round)
+        for round in 0..<TestScale.count(4, soak: 250) {
+            let kind = round % 2 == 0 ? nil : peer
+            let name = kind?.rawValue ?? "ours"
+            let worker = try writer(
+                kind, database, peer.version, journal, task: "spill", rounds: 1_000_000, number: round)
             let wanted = 1 + generator.int(below: 6)
-            for _ in 0..<wanted { _ = worker.readLine() }
+            // Debian's program first prints the journal mode.
+            for _ in 0..<(kind == .debian ? wanted + 1 : wanted) { _ = worker.readLine() }
             usleep(UInt32(generator.int(below: 6000)))
             worker.kill()
             let lines = worker.remainingLines()
-            #expect(!lines.contains { $0.hasPrefix("failed") }, "\(kind): \(lines.last ?? "")")
+            #expect(!lines.contains { $0.hasPrefix("failed") }, "\(name): \(lines.last ?? "")")
             worker.wait()
             acknowledged[round] = lines.compactMap { Int($0) }.max() ?? wanted - 1
 
             var found: [Int: (last: Int, count: Int)] = [:]
-            if kind == .ours {
-                let lines = try check(database)
+            if kind == nil {
+                let lines = try check(database, peer)
                 #expect(lines.prefix(2) == ["ok", ""], "seed \(generator.seed)")
                 for row in lines.dropFirst(2).map({ $0.split(separator: " ").compactMap { Int($0) } })
                 where row.count == 3 { found[row[0]] = (row[1], row[2]) }
@@ -91,7 +143,7 @@ import Testing
                 try queue.close()
             }
             for (number, last) in acknowledged {
-                #expect(found[number]?.last ?? -1 >= last, "\(kind), worker \(number), seed \(generator.seed)")
+                #expect(found[number]?.last ?? -1 >= last, "\(name), worker \(number), seed \(generator.seed)")
                 #expect((found[number]?.last ?? -1) + 1 == found[number]?.count)
             }
         }

@@ -44,7 +44,7 @@ import Testing
         var generator = SeededGenerator()
         let database = try DatabaseUnderTest.forWorkers(journal, cipher: cipher)
         var acknowledged: [Int: Int] = [:]
-        for round in 0..<TestScale.count(2, soak: 60) {
+        for round in 0..<TestScale.count(2, soak: 200) {
             // Two at once in turn with one that has the file to itself.
             let workers = try (0...(round % 2)).map { index in
                 try worker(
