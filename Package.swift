@@ -87,7 +87,7 @@ floor(
     module("SystemLibraries", uses: "Bytes", "CLibrary"),
     module("SystemHTTP", uses: "CLibrary", "SystemLibraries"),
     module("CAEAD"),
-    module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto),
+    module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto, cryptoExtras),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     module("SystemSQLite", uses: "Bytes", "CSQLite"),
     module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto, cryptoExtras),
@@ -284,7 +284,8 @@ if !isFetched {
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine",
-            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel",
+            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "Keybag",
+            "KeychainModel",
             "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
             "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
 
@@ -338,7 +339,8 @@ if !isFetched {
             "ProtectedFiles", "TestSupport", "VaultInterface", "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
             "DatabasePagesTests",
-            uses: "Bytes", "DatabasePages", "KeychainModel", "TestSupport", crypto, links: ["PageWorker"],
+            uses: "Bytes", "DatabasePages", "KeychainModel", "PreparedAEAD", "TestSupport", crypto,
+            links: ["PageWorker"],
             exclude: ["SQLCipher/Peer"], hasFixtures: true),
         tests(
             "DatabaseVFSTests",

@@ -1,5 +1,6 @@
 import Bytes
 import CSQLite
+import DatabasePages
 import DatabaseVFS
 import Foundation
 import Glibc
@@ -16,16 +17,21 @@ private typealias Rounds =
 /// - Parameters:
 ///   - rounds: The shared object of that source.
 ///   - cache: KiB of SQLite's cache; 0 for SQLite's default.
-func measureDatabase(in folder: String, rounds: String, rows: Int, cache: Int) throws {
+///   - isCipher: Whether the file is one of SQLCipher's format, version 4.
+func measureDatabase(in folder: String, rounds: String, rows: Int, cache: Int, isCipher: Bool = false) throws {
     guard let library = dlopen(rounds, RTLD_NOW), let function = dlsym(library, "database_rounds") else {
         report(String(cString: dlerror()))
         exit(1)
     }
     let path = "\(folder)/keychain-\(getpid()).db"
     let key = try SecretBytes(count: 32) { for place in $0.indices { $0[place] = 7 } }
-    let registration = try EncryptingVFS.register(path: path, key: key)
+    let registration =
+        isCipher
+        ? try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(key), version: .four))
+        : try EncryptingVFS.register(path: path, key: key)
     // The same as this program's own: SQLite is there once.
-    _ = unsafeBitCast(function, to: Rounds.self)("keychain", "libsqlite3.so.0", registration.uri, rows, cache, nil)
+    _ = unsafeBitCast(function, to: Rounds.self)(
+        isCipher ? "cipher" : "keychain", "libsqlite3.so.0", registration.uri, rows, cache, nil)
 }
 
 /// A plain database made an encrypted one in its place, by the clock.
@@ -42,4 +48,20 @@ func measureConversion(in folder: String, of path: String) throws {
     var encrypt = Samples(.elapsed)
     try encrypt.measure(operations: 1) { try file.encrypt() }
     emit("database.encrypt.keychain", encrypt)
+}
+
+/// The key of a SQLCipher file of version 4 and of version 3 from a passphrase.
+func measureKeyDerivation(rounds: Int) throws {
+    let passphrase = try SecretBytes("a passphrase of some length")
+    let salt = [UInt8](repeating: 1, count: CipherFormat.saltSize)
+    for version in [CipherFormat.Version.four, .three] {
+        guard let format = CipherFormat(version) else { continue }
+        var samples = Samples(.processor)
+        for _ in 0..<rounds {
+            try samples.measure(operations: 1) {
+                _ = try CipherPages(key: .passphrase(passphrase), salt: salt, format: format)
+            }
+        }
+        emit("database.derivation.keychain.\(version.rawValue)", samples)
+    }
 }

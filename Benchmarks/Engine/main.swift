@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|load|foreign|memory|memory-values|files|fields|passwords|database|conversion|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|load|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -34,6 +34,10 @@ case "passwords": try measurePasswords(rounds: 9)
 case "database" where arguments.count == 6:
     // FOLDER ROUNDS-LIBRARY ROWS CACHE-KIB
     try measureDatabase(in: arguments[2], rounds: arguments[3], rows: counts[0], cache: counts[1])
+case "cipher-database" where arguments.count == 6:
+    try measureDatabase(
+        in: arguments[2], rounds: arguments[3], rows: counts[0], cache: counts[1], isCipher: true)
+case "key-derivation": try measureKeyDerivation(rounds: 9)
 case "conversion" where arguments.count == 4: try measureConversion(in: arguments[2], of: arguments[3])
 case "unlock": for count in counts { try measureUnlock(in: vaults, count: count, rounds: 10) }
 case "passcode": for count in counts { try measurePasscodeChange(in: vaults, count: count, rounds: 40) }

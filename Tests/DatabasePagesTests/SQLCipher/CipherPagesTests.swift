@@ -1,5 +1,6 @@
 import Bytes
 import Foundation
+import PreparedAEAD
 import TestSupport
 import Testing
 
@@ -252,5 +253,24 @@ import Testing
         let short = SQLCipherKey.raw(try SecretBytes(count: 16) { _ in })
         #expect(throws: (any Error).self) { try CipherPages(key: short, salt: Self.outsideSalt, format: format) }
         #expect(throws: (any Error).self) { try CipherPages(key: key(isRaw: true), salt: [1], format: format) }
+    }
+
+    /// swift-crypto's own interface, which is used where no key can be prepared, opens what prepared keys seal, and the
+    /// other way round.
+    @Test(arguments: CipherFormat.Version.allCases)
+    func preparedKeysDoTheSame(_ version: CipherFormat.Version) throws {
+        var random = SeededGenerator()
+        let format = try #require(CipherFormat(version, pageSize: 4096, rounds: 3))
+        let salt = [UInt8](1...16)
+        let both = try [true, false].map {
+            try CipherPages(key: key(isRaw: true), salt: salt, format: format, preparing: $0)
+        }
+        for number in [2, 3, 70_000] as [UInt32] {
+            var page = (0..<4096).map { _ in random.next(upperBound: UInt8.max) }
+            page.replaceSubrange((4096 - format.reserved)..., with: repeatElement(0, count: format.reserved))
+            for (one, other) in [(both[0], both[1]), (both[1], both[0])] {
+                #expect(try opened(sealed(page, number: number, one), number: number, other) == page)
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
-// AES-256-GCM and ChaCha20-Poly1305 of the BoringSSL inside swift-crypto, with a key that is prepared once.
+// AES-256-GCM, ChaCha20-Poly1305, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key that is
+// prepared once.
 // swift-crypto's own interface prepares the key and allocates memory for each message, which takes longer than
 // encrypting a small message.
 //
@@ -29,5 +30,30 @@ bool aead_seal(const aead_key *_Nonnull key, const void *_Nonnull text, size_t c
 /// contents of `text` must not be used.
 bool aead_open(const aead_key *_Nonnull key, const void *_Nonnull sealed, size_t count, const void *_Nonnull nonce,
     const void *_Nonnull binding, size_t binding_count, const void *_Nonnull tag, void *_Nonnull text);
+
+/// AES-256-CBC without padding, and HMAC over what was encrypted.
+typedef struct cbc_key cbc_key;
+
+typedef enum { CBC_WITHOUT_CODE, CBC_HMAC_SHA1, CBC_HMAC_SHA512 } cbc_code;
+
+/// Prepares two keys of 32 bytes. Returns NULL without BoringSSL or memory. Any number of threads may use them at once.
+cbc_key *_Nullable cbc_key_prepare(cbc_code code, const void *_Nonnull key, const void *_Nullable code_key);
+
+/// Wipes and frees the keys.
+void cbc_key_free(cbc_key *_Nonnull key);
+
+/// Encrypts `text` to `sealed`, which may be the same, and may not overlap in part. `count` is a multiple of 16; the
+/// initialization vector has 16 bytes.
+void cbc_encrypt(const cbc_key *_Nonnull key, const void *_Nonnull text, size_t count, const void *_Nonnull vector,
+    void *_Nonnull sealed);
+
+/// The reverse of `cbc_encrypt`.
+void cbc_decrypt(const cbc_key *_Nonnull key, const void *_Nonnull sealed, size_t count, const void *_Nonnull vector,
+    void *_Nonnull text);
+
+/// Computes the HMAC over `count` bytes and 4 more. `code` has room for 64 bytes. Returns false without memory, or if
+/// the keys have no HMAC.
+bool cbc_authenticate(cbc_key *_Nonnull key, const void *_Nonnull bytes, size_t count,
+    const void *_Nonnull number, void *_Nonnull code);
 
 #endif

@@ -1,3 +1,5 @@
+import PreparedAEAD
+
 /// How SQLCipher seals the pages of a file.
 ///
 /// A file does not say which format it has; see ``CipherSearch``. The numbers are from SQLCipher's documentation
@@ -21,11 +23,7 @@ package struct CipherFormat: Sendable, Hashable {
     }
 
     /// The hash function of the key derivation and of the pages' HMAC.
-    package enum Hash: Sendable, Hashable {
-        case sha1, sha512
-
-        package var byteCount: Int { self == .sha1 ? 20 : 64 }
-    }
+    package typealias Hash = PreparedCBC.Hash
 
     /// The order of the bytes of a page's number under the HMAC.
     package enum ByteOrder: Sendable, Hashable {

@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
-import CryptoExtras
-import FoundationEssentials
+import PreparedAEAD
 
 /// SQLCipher's seal of the pages of one file. Any number of threads may use it at once.
 ///
@@ -13,18 +12,20 @@ import FoundationEssentials
 package final class CipherPages: Sendable {
     package let format: CipherFormat
     package let salt: [UInt8]
-    private let key: SymmetricKey
-    /// Nil in files without an HMAC.
-    private let authentication: SymmetricKey?
+    private let keys: PreparedCBC
 
-    /// - Parameter salt: The first 16 bytes of the file. With a plaintext header, the salt that the caller keeps.
+    /// - Parameters:
+    ///   - salt: The first 16 bytes of the file. With a plaintext header, the salt that the caller keeps.
+    ///   - preparing: False for swift-crypto's own interface.
     /// - Throws: `CryptoKitError` for a salt or raw key of another size, and errors of swift-crypto and of memory.
-    package init(key: SQLCipherKey, salt: [UInt8], format: CipherFormat) throws {
+    package init(key: SQLCipherKey, salt: [UInt8], format: CipherFormat, preparing: Bool = true) throws {
         guard salt.count == CipherFormat.saltSize else { throw CryptoKitError.incorrectParameterSize }
         let pageKey = try key.pageKey(format, salt: salt)
-        (self.format, self.salt, self.key) = (format, salt, pageKey.symmetricKey)
-        authentication =
-            format.isAuthenticated ? try SQLCipherKey.authenticationKey(pageKey, format, salt: salt) : nil
+        (self.format, self.salt) = (format, salt)
+        let code: (PreparedCBC.Hash, SymmetricKey)? =
+            format.isAuthenticated
+            ? (format.hash, try SQLCipherKey.authenticationKey(pageKey, format, salt: salt)) : nil
+        keys = PreparedCBC(pageKey.symmetricKey, code: code, preparing: preparing)
     }
 
     /// Seals a page.
@@ -35,7 +36,9 @@ package final class CipherPages: Sendable {
     package func seal(
         _ page: UnsafeRawBufferPointer, number: UInt32, into sealed: UnsafeMutableRawBufferPointer
     ) throws(PageError) {
-        guard page.count == format.pageSize, sealed.count == format.pageSize else { throw .damaged(page: number) }
+        guard page.count == format.pageSize, sealed.count == format.pageSize, let source = page.baseAddress,
+            let target = sealed.baseAddress
+        else { throw .damaged(page: number) }
         let (start, end) = (start(of: number), format.pageSize - format.reserved)
         // SQLite must leave the room that the seal takes.
         if number == 1 {
@@ -47,18 +50,20 @@ package final class CipherPages: Sendable {
                 sealed.copyMemory(from: UnsafeRawBufferPointer(rebasing: page[..<start]))
             }
         }
-        guard page[end...].allSatisfy({ $0 == 0 }) else { throw .reservedBytesInUse(page: number) }
+        var used: UInt64 = 0
+        for offset in stride(from: end, to: format.pageSize, by: 8) {
+            used |= source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        guard used == 0 else { throw .reservedBytesInUse(page: number) }
         let trailer = UnsafeMutableRawBufferPointer(rebasing: sealed[end...])
         trailer.initializeMemory(as: UInt8.self, repeating: 0)
         try KernelRandom.fill(UnsafeMutableRawBufferPointer(rebasing: trailer[..<CipherFormat.blockSize]))
-        let text = UnsafeRawBufferPointer(rebasing: page[start..<end])
-        guard let vector = vector(in: UnsafeRawBufferPointer(sealed)),
-            let ciphertext = try? AES._CBC.encrypt(text, using: key, iv: vector, noPadding: true),
-            ciphertext.count == text.count
-        else { throw .memoryUnavailable }
-        UnsafeMutableRawBufferPointer(rebasing: sealed[start..<end]).copyBytes(from: ciphertext)
-        withCode(over: UnsafeRawBufferPointer(sealed), number) { code in
-            UnsafeMutableRawBufferPointer(rebasing: trailer[CipherFormat.blockSize...]).copyMemory(from: code)
+        guard keys.encrypt(source + start, count: end - start, vector: target + end, into: target + start) else {
+            throw .memoryUnavailable
+        }
+        guard format.isAuthenticated else { return }
+        guard authenticate(target, number, into: target + end + CipherFormat.blockSize) else {
+            throw .memoryUnavailable
         }
     }
 
@@ -68,64 +73,48 @@ package final class CipherPages: Sendable {
     package func open(
         _ sealed: UnsafeRawBufferPointer, number: UInt32, into page: UnsafeMutableRawBufferPointer
     ) throws(PageError) {
-        guard page.count == format.pageSize, sealed.count == format.pageSize else {
-            SecretBytes.wipe(page)
-            throw .damaged(page: number)
-        }
-        let (start, end) = (start(of: number), format.pageSize - format.reserved)
-        guard isAuthentic(sealed, number: number), let vector = vector(in: sealed),
-            var text = try? AES._CBC.decrypt(
-                UnsafeRawBufferPointer(rebasing: sealed[start..<end]), using: key, iv: vector, noPadding: true)
+        guard page.count == format.pageSize, sealed.count == format.pageSize, let source = sealed.baseAddress,
+            let target = page.baseAddress
         else {
             SecretBytes.wipe(page)
             throw .damaged(page: number)
         }
-        defer { text.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        let (start, end) = (start(of: number), format.pageSize - format.reserved)
+        guard isAuthentic(sealed, number: number),
+            keys.decrypt(source + start, count: end - start, vector: source + end, into: target + start)
+        else {
+            SecretBytes.wipe(page)
+            throw .damaged(page: number)
+        }
         if number == 1, format.plainHeaderSize == 0 {
             page.copyBytes(from: DatabaseHeader.plainMagic)
-        } else if start > 0, page.baseAddress != sealed.baseAddress.map({ UnsafeMutableRawPointer(mutating: $0) }) {
+        } else if start > 0, UnsafeRawPointer(target) != source {
             page.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[..<start]))
         }
-        UnsafeMutableRawBufferPointer(rebasing: page[start..<end]).copyBytes(from: text)
         UnsafeMutableRawBufferPointer(rebasing: page[end...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     /// Returns whether the page was sealed with this key for this number. Always true without an HMAC.
     package func isAuthentic(_ sealed: UnsafeRawBufferPointer, number: UInt32) -> Bool {
-        guard sealed.count == format.pageSize else { return false }
-        var isEqual = true
-        withCode(over: sealed, number) { code in
-            let place = format.pageSize - format.reserved + CipherFormat.blockSize
+        guard sealed.count == format.pageSize, let base = sealed.baseAddress else { return false }
+        guard format.isAuthenticated else { return true }
+        let place = format.pageSize - format.reserved + CipherFormat.blockSize
+        return withUnsafeTemporaryAllocation(byteCount: format.hash.byteCount, alignment: 8) { code in
+            guard let room = code.baseAddress, authenticate(base, number, into: room) else { return false }
             let stored = UnsafeRawBufferPointer(rebasing: sealed[place..<(place + code.count)])
-            isEqual = isEqualInConstantTime(stored, code)
+            return isEqualInConstantTime(stored, UnsafeRawBufferPointer(code))
         }
-        return isEqual
     }
 
     private func start(of number: UInt32) -> Int { number == 1 ? format.firstPageStart : 0 }
 
-    private func vector(in sealed: UnsafeRawBufferPointer) -> AES._CBC.IV? {
-        let place = format.pageSize - format.reserved
-        return try? AES._CBC.IV(ivBytes: sealed[place..<(place + CipherFormat.blockSize)])
-    }
-
-    /// Passes the HMAC over a sealed page to `body`. Does not call it if pages have none.
-    private func withCode(
-        over sealed: UnsafeRawBufferPointer, _ number: UInt32, to body: (UnsafeRawBufferPointer) -> Void
-    ) {
-        guard let authentication else { return }
-        let end = format.pageSize - format.reserved + CipherFormat.blockSize
-        let text = UnsafeRawBufferPointer(rebasing: sealed[start(of: number)..<end])
-        let bytes = format.pageNumbers == .little ? number.littleEndian : number.bigEndian
-        func code<Function: HashFunction>(_: Function.Type) {
-            var code = HMAC<Function>(key: authentication)
-            code.update(data: text)
-            withUnsafeBytes(of: bytes) { code.update(data: $0) }
-            code.finalize().withUnsafeBytes(body)
-        }
-        switch format.hash {
-        case .sha1: code(Insecure.SHA1.self)
-        case .sha512: code(SHA512.self)
-        }
+    /// Computes the HMAC of a sealed page. False if there is no memory.
+    private func authenticate(
+        _ sealed: UnsafeRawPointer, _ number: UInt32, into code: UnsafeMutableRawPointer
+    ) -> Bool {
+        let (start, end) = (start(of: number), format.pageSize - format.reserved + CipherFormat.blockSize)
+        return keys.authenticate(
+            sealed + start, count: end - start,
+            number: format.pageNumbers == .little ? number.littleEndian : number.bigEndian, into: code)
     }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import CryptoExtras
+import PreparedAEAD
 
 /// What opens a file of SQLCipher.
 package enum SQLCipherKey: Sendable, Equatable {

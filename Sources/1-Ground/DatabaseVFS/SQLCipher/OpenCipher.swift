@@ -1,3 +1,5 @@
+import Bytes
+import CLibrary
 import DatabasePages
 
 /// What opens the pages of a SQLCipher file that is not empty, with room for them.
@@ -6,9 +8,11 @@ final class OpenCipher: PageRoom {
     /// The last bytes of the sealed first page, which change whenever it is written, and its plaintext bytes 24..<40,
     /// in which SQLite sees whether anything changed.
     var firstPage: (seal: [UInt8], changes: (UInt64, UInt64))?
+    private let recent: RecentPages
 
     init(_ pages: CipherPages) {
         self.pages = pages
+        recent = RecentPages(size: pages.format.pageSize, reserved: pages.format.reserved)
         super.init(size: pages.format.pageSize)
     }
 
@@ -22,11 +26,14 @@ final class OpenCipher: PageRoom {
         } catch {
             throw .page(error)
         }
+        recent.keep(page, number: number, sealed: sealed)
     }
 
+    /// The two pages must not be the same memory.
     func open(
         _ sealed: UnsafeRawPointer, number: UInt32, into page: UnsafeMutableRawPointer
     ) throws(VFSFailure) {
+        if recent.copy(number, sealed: sealed, to: page) { return }
         do throws(PageError) {
             try pages.open(
                 UnsafeRawBufferPointer(start: sealed, count: size), number: number,
@@ -34,5 +41,52 @@ final class OpenCipher: PageRoom {
         } catch {
             throw .page(error)
         }
+        recent.keep(page, number: number, sealed: sealed)
+    }
+}
+
+/// The pages that were sealed or opened last, as plaintext.
+///
+/// SQLite forgets its own pages after each of its commits to a log, because the checksum in the shared index is the one
+/// over sealed pages, and not its own. It reads a few of them again at once, and opening one takes longer than the rest
+/// of a small transaction. The seal, an initialization vector and an HMAC, tells whether a page is still the same.
+private final class RecentPages {
+    private static let byteCount = 1 << 18
+
+    private let size: Int
+    private let reserved: Int
+    /// The number of the page in each slot; 0 for none.
+    private var numbers: [UInt32]
+    /// A page for each slot, then its seal.
+    private let memory: UnsafeMutableRawPointer
+
+    init(size: Int, reserved: Int) {
+        (self.size, self.reserved) = (size, reserved)
+        numbers = Array(repeating: 0, count: max(4, Self.byteCount / size))
+        memory = .allocate(byteCount: numbers.count * (size + reserved), alignment: 64)
+    }
+
+    deinit {
+        explicit_bzero(memory, numbers.count * (size + reserved))
+        memory.deallocate()
+    }
+
+    private func place(_ index: Int) -> UnsafeMutableRawPointer { memory + index * (size + reserved) }
+
+    func keep(_ page: UnsafeRawPointer, number: UInt32, sealed: UnsafeRawPointer) {
+        let index = Int(number) % numbers.count
+        numbers[index] = number
+        memcpy(place(index), page, size)
+        memcpy(place(index) + size, sealed + (size - reserved), reserved)
+    }
+
+    /// Copies a page if it is there with the same seal.
+    func copy(_ number: UInt32, sealed: UnsafeRawPointer, to page: UnsafeMutableRawPointer) -> Bool {
+        let index = Int(number) % numbers.count
+        guard numbers[index] == number,
+            memcmp(place(index) + size, sealed + (size - reserved), reserved) == 0
+        else { return false }
+        memcpy(page, place(index), size)
+        return true
     }
 }
