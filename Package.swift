@@ -275,19 +275,18 @@ if !isFetched {
             signals),
         program(
             "KeychainCommand",
-            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles", "Enclave",
-            "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel", "MountedFolder",
-            "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles", "SSHAgent",
-            "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault", "VaultInterface",
-            "VaultKeys", "VaultService", arguments, asn1, crypto),
+            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
+            "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
+            "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
+            "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault",
+            "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine",
             uses: "Access", "Audit", "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "Keybag",
-            "KeychainModel",
-            "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
-            "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
+            "KeychainModel", "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles",
+            "SealedFields", "Sealing", "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
 
     // The programs that tests run as other processes, and kill.
     floor(

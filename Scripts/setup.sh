@@ -80,6 +80,8 @@ if [[ ${1-} == --tests ]]; then
     [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)
     # The system's SQLCipher, which uses files together with us.
     command -v sqlcipher >/dev/null || missing+=(sqlcipher)
+    # Editing of lines in `keychain db shell`.
+    compgen -G '/usr/lib/*/libreadline.so.8' >/dev/null || missing+=(libreadline8)
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)
     compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)

@@ -19,7 +19,7 @@ struct DatabaseCommand: DocumentedCommand {
         to the new one, whole.
 
         export writes a SQLCipher file, import makes a database from one, and shell runs SQL on one. keep-key stores \
-        the key of a SQLCipher file in the keychain.
+        the key of a SQLCipher file in the keychain. dump writes a database as SQL, and diff compares two.
         """
     static let examples = [
         Example("Encrypt a database", "keychain db encrypt app.db --class complete"),
@@ -32,7 +32,6 @@ struct DatabaseCommand: DocumentedCommand {
             CreateDatabaseCommand.self, EncryptDatabaseCommand.self, DecryptDatabaseCommand.self,
             RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, DatabaseInfoCommand.self,
             VerifyDatabaseCommand.self, RecoverDatabaseCommand.self, ShellCommand.self, ExportDatabaseCommand.self,
-            ImportDatabaseCommand.self,
-            KeepKeyCommand.self,
+            ImportDatabaseCommand.self, KeepKeyCommand.self, DumpDatabaseCommand.self, DiffDatabasesCommand.self,
         ])
 }

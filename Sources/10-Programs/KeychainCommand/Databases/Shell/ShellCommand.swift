@@ -9,9 +9,15 @@ import VaultInterface
 struct ShellCommand: DocumentedCommand {
     static let summary = "Run SQL on an encrypted database or on a SQLCipher file."
     static let details = """
-        Statements are arguments, or come from standard input, or are typed. Without --write nothing can be changed. \
-        Each row is printed with '|' between its values, NULL as nothing and bytes as X'…'. With --json, each \
+        Statements are arguments, or come from standard input, or are typed. Without --write nothing can be changed.
+
+        On a terminal, rows have heads and aligned columns, and a value of more than 64 characters is cut if there are \
+        several columns. Elsewhere each row is printed with '|' between its values. NULL is printed as nothing and \
+        bytes as X'…'. With --csv each statement prints a line of heads and its rows (RFC 4180). With --json, each \
         statement that has rows prints an array of objects, with bytes in Base64.
+
+        At a terminal, lines are edited and repeated with readline or libedit if one of them is installed. Nothing \
+        that was typed is kept after the end. Ctrl-C ends a statement that runs, and .quit the session.
 
         A SQLCipher file is read and changed in its own format; other programs may use it meanwhile. The keychain has \
         its key, or you give it.
@@ -39,9 +45,17 @@ struct ShellCommand: DocumentedCommand {
     @Flag(help: .json)
     var json = false
 
+    @Flag(help: "Print comma-separated values.")
+    var csv = false
+
+    func validate() throws {
+        guard !json || !csv else { throw ValidationError("--json and --csv exclude each other") }
+    }
+
     func run() throws {
+        let format: ShellFormat = json ? .json : csv ? .csv : StandardOutput.isTerminal ? .table : .lines
         try withOwnersVault(passcode) {
-            try run(try DatabaseShell(.existing(path, given), isWriting: write, asJSON: json))
+            try run(try DatabaseShell(.existing(path, given), isWriting: write, format: format))
         }
     }
 
