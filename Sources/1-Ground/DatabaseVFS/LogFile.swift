@@ -83,6 +83,12 @@ class LogFile: VFSFile {
         _ frame: UInt32, _ header: FrameHeader, _ page: UnsafeRawPointer, _ room: PageRoom
     ) throws(VFSFailure) {}
 
+    /// Writes another header for a frame whose page SQLite has just read.
+    func rewriteHeader(_ frame: UInt32, _ header: FrameHeader, _ room: PageRoom) throws(VFSFailure) {
+        guard try readFrame(frame, room, into: room.clear) != nil else { throw .damagedFrame(frame: frame) }
+        try writeFrame(frame, header, room.clear, room)
+    }
+
     // MARK: Places
 
     /// Returns the offset of a frame. Frames count from 1.
@@ -179,11 +185,7 @@ class LogFile: VFSFile {
         case (0, FileFormat.frameHeader):
             let header = FrameHeader(bytes, checksum: nil)
             if read == frame {
-                // Writes another header for a frame whose page SQLite has just read.
-                guard try readFrame(frame, room, into: room.clear) != nil else {
-                    throw .damagedFrame(frame: frame)
-                }
-                try writeFrame(frame, header, room.clear, room)
+                try rewriteHeader(frame, header, room)
             } else {
                 held = (frame, header)
             }

@@ -130,6 +130,31 @@ final class CipherLog: LogFile {
         let open = try main.existing()
         let sealed = open.scratch
         try open.seal(page, number: header.page, into: sealed + FileFormat.frameHeader)
+        let checksum = try complete(header, of: frame, open)
+        try writeSealed(frame, open)
+        written = (frame, header.salts, checksum)
+    }
+
+    /// Leaves the sealed page as it is: it does not depend on the header.
+    override func rewriteHeader(
+        _ frame: UInt32, _ header: FrameHeader, _ room: PageRoom
+    ) throws(VFSFailure) {
+        let open = try main.existing()
+        guard try readSealed(frame, open), FrameHeader(open.scratch, checksum: nil).page == header.page else {
+            throw .damagedFrame(frame: frame)
+        }
+        let checksum = try complete(header, of: frame, open)
+        guard WholeAccess.write(descriptor, open.scratch, FileFormat.frameHeader, at: offset(of: frame, open)) else {
+            throw .system("write", path)
+        }
+        written = (frame, header.salts, checksum)
+    }
+
+    /// Puts a header before the sealed page in the scratch memory. Returns its checksum.
+    private func complete(
+        _ header: FrameHeader, of frame: UInt32, _ open: OpenCipher
+    ) throws(VFSFailure) -> LogChecksum {
+        let sealed = open.scratch
         sealed.store(bigEndian: header.page, at: 0)
         sealed.store(bigEndian: header.commit, at: 4)
         sealed.store(bigEndian: header.salts, at: FileFormat.frameSalts)
@@ -145,8 +170,7 @@ final class CipherLog: LogFile {
         }
         sealed.store(bigEndian: checksum.number, at: FileFormat.frameChecksum)
         (checked, written) = (nil, nil)
-        try writeSealed(frame, open)
-        written = (frame, header.salts, checksum)
+        return checksum
     }
 
     // MARK: Checksums
