@@ -125,6 +125,10 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
             steady python3 $compare/database-rounds.py sqlcipher4 .build/test-vectors "$work/database-rounds.so" \
                 "$databases/cipher.db" "$count" 8000 "$secret"
             rm -f "$databases"/*
+            # Its SQLite alone.
+            steady python3 $compare/database-rounds.py plain4 .build/test-vectors "$work/database-rounds.so" \
+                "$databases/plain.db" "$count" 8000
+            rm -f "$databases"/*
         done
         steady "$bench" key-derivation "$databases"
         steady python3 $compare/key-derivation.py 9

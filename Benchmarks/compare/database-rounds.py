@@ -2,8 +2,8 @@
 
   database-rounds.py NAME PACKAGES ROUNDS.SO FILE ROWS CACHE-KIB [KEY]
 
-Without a key the database is plain. The wheel's module exports SQLite's functions, and needs Python's: this process has both. The processor time is that of
-the whole process, in which nothing else runs meanwhile.
+Without a key the database is plain. The wheel's module exports SQLite's functions, and needs Python's: this process has
+both. The processor time is that of the whole process, in which nothing else runs meanwhile.
 """
 
 import ctypes

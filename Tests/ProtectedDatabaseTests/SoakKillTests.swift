@@ -46,7 +46,7 @@ import Testing
             worker.wait()
             try check(folder, path, rows, written)
         }
-        #expect(seen.keys.allSatisfy { ["plain", "encrypted", "changed"].contains($0) }, "\(seen)")
+        #expect(seen.keys.allSatisfy { ["plain", "encrypted", "changed", "sqlcipher"].contains($0) }, "\(seen)")
         // Whoever goes on leaves nothing behind.
         let last = try start(folder, "convert", path)
         var line = ""

@@ -40,26 +40,35 @@ import ProtectedDatabase
         return true
     }
 
-    /// Encrypts, writes to, changes the key of, and decrypts a database without end. Prints the numbers of rows that
-    /// were committed.
+    /// Encrypts, writes to, changes the key of, makes a SQLCipher file of, and decrypts a database without end. Prints
+    /// the numbers of rows that were committed.
     private static func convert(_ file: ProtectedDatabaseFile) throws {
-        if try file.info().isEncrypted { try file.decrypt() }
+        let cipher = ProtectedDatabaseFile(path: file.path, sqlcipher: .keychain())
+        do {
+            if try file.info().isEncrypted { try file.decrypt() }
+        } catch ProtectedDatabaseError.Code.notDatabase {
+            try cipher.decrypt()
+        }
         emit("plain")
         while true {
             try file.encrypt()
             emit("encrypted")
-            try change(file)
+            try change(ProtectedDatabase(path: file.path, creation: .never))
             try file.changeKey()
             emit("changed")
-            try change(file)
+            try change(ProtectedDatabase(path: file.path, creation: .never))
+            try file.changeKey(sqlcipher: .keychain())
+            emit("sqlcipher")
+            try change(ProtectedDatabase(path: file.path, sqlcipher: .keychain(), creation: .never))
+            try cipher.encrypt()
+            emit("encrypted")
             try file.decrypt()
             emit("plain")
         }
     }
 
     /// Changes rows here and there.
-    private static func change(_ file: ProtectedDatabaseFile) throws {
-        let database = try ProtectedDatabase(path: file.path, creation: .never)
+    private static func change(_ database: ProtectedDatabase) throws {
         for _ in 0..<20 {
             let number = try database.write { db in
                 try db.execute(
@@ -105,7 +114,12 @@ import ProtectedDatabase
     }
 
     private static func count(_ file: ProtectedDatabaseFile) throws {
-        let database = try ProtectedDatabase(path: file.path, creation: .never)
+        let database: ProtectedDatabase
+        do {
+            database = try ProtectedDatabase(path: file.path, creation: .never)
+        } catch ProtectedDatabaseError.Code.notDatabase {
+            database = try ProtectedDatabase(path: file.path, sqlcipher: .keychain(), creation: .never)
+        }
         try database.read { db in
             let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
             guard problems == ["ok"] else { return emit("damaged \(problems)") }
