@@ -7,6 +7,7 @@
 set -euo pipefail
 
 prefix=$2
+helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain)
 completions=(
     bash "$prefix/share/bash-completion/completions/keychain"
     zsh "$prefix/share/zsh/site-functions/_keychain"
@@ -30,7 +31,8 @@ if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
     for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
-    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "$prefix/libexec/keychain-sqlcipher" \
+    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "${helpers[@]/#/$prefix/bin/}" \
+        "$prefix/libexec/keychain-sqlcipher" \
         "$prefix/libexec/keychain-unlock-at-login" \
         "$manual"/keychain.1 "$manual"/keychain-*.1 \
         "$daemon_manual"/keychaind.8 \
@@ -43,6 +45,8 @@ binary=$1/keychain
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 # Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
+# And under these the helper that git, docker or cargo starts.
+for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do

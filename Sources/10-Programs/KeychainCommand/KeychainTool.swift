@@ -22,6 +22,7 @@ struct KeychainTool: DocumentedCommand {
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             HistoryCommand.self, RestorePasswordCommand.self, PurgeCommand.self, WatchCommand.self,
+            InternetCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
             ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
             AgentCommand.self,
@@ -42,6 +43,7 @@ struct KeychainTool: DocumentedCommand {
         case "restore": RestorePasswordCommand.self
         case "purge": PurgeCommand.self
         case "watch": WatchCommand.self
+        case "internet": InternetCommand.self
         case "init": InitCommand.self
         case "key": KeyCommand.self
         case "file": FileCommand.self

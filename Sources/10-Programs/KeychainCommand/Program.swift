@@ -7,7 +7,8 @@ import Vault
 import VaultInterface
 import VaultService
 
-/// The program: `keychain`, or under its other names the daemon `keychaind` and Apple's `security`.
+/// The program: `keychain`, or under its other names the daemon `keychaind`, Apple's `security` and a helper of git,
+/// docker or cargo.
 @main
 enum Program {
     static func main() {
@@ -33,6 +34,7 @@ enum Program {
         }
         let rest = Array(arguments.dropFirst())
         if name(in: arguments) == "security" { return SecurityTool.run(rest) }
+        if let helper = HelperProgram(rawValue: String(name(in: arguments))) { return helper.run(rest) }
         do {
             if let status = try runShortcut(rest) { return status }
             var command = try parse(rest)

@@ -1,0 +1,40 @@
+import CLibrary
+import FoundationEssentials
+import StatusCodes
+
+/// The programs that git, docker and cargo start to keep credentials: this program under other names.
+enum HelperProgram: String, CaseIterable {
+    case git = "git-credential-keychain"
+    case docker = "docker-credential-keychain"
+    case cargo = "cargo-credential-keychain"
+
+    /// - Parameter arguments: Without the program's name.
+    /// - Returns: The exit status.
+    func run(_ arguments: [String]) -> Int32 {
+        do {
+            switch self {
+            case .git: try GitCredential.run(arguments)
+            case .docker: try DockerCredential.run(arguments)
+            case .cargo: try CargoCredential.run(arguments)
+            }
+            return 0
+        } catch let failure as Failure where self == .docker {
+            // Docker shows what a helper writes to standard output.
+            try? StandardOutput.write(line: failure.message)
+            return ExitStatus.other
+        } catch {
+            return Failure(error).report(asJSON: false)
+        }
+    }
+
+    /// Reads all of standard input.
+    static func input() throws -> Data {
+        do throws(DescriptorReader.Failure) {
+            return try DescriptorReader.readAll(0, limit: 1 << 20)
+        } catch {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "the request cannot be read from standard input, or is longer than 1 MiB")
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The helpers of git, docker and cargo, started as those start them.
+@Suite struct CredentialHelperTests {
+    /// A home with the helpers in the path, under their names.
+    private func workplace() throws -> Workplace {
+        let workplace = try Workplace()
+        let made = try workplace.shell(
+            """
+            mkdir -p "$HOME/bin"; keychain=$(command -v keychain)
+            for name in git docker cargo; do ln -s "$keychain" "$HOME/bin/$name-credential-keychain"; done
+            """)
+        try #require(made.status == 0, "\(made.errors)")
+        return workplace
+    }
+
+    private func run(_ workplace: Workplace, _ script: String) throws -> ProgramOutcome {
+        try workplace.shell(
+            "cd \"$HOME\"; export PATH=$HOME/bin:$PATH GIT_TERMINAL_PROMPT=0 GIT_ASKPASS=/bin/false\n" + script)
+    }
+
+    /// Lines, whose order the helper chooses.
+    private func lines(_ outcome: ProgramOutcome) -> Set<String> {
+        Set(outcome.text.split(separator: "\n").map(String.init))
+    }
+
+    // MARK: git
+
+    @Test func gitKeepsFindsAndForgets() throws {
+        let workplace = try workplace()
+        let setup = try run(
+            workplace, "git config --global credential.helper keychain; git credential-keychain get </dev/null")
+        #expect(setup.text == "" && setup.status == 0, "\(setup.errors)")
+        // Nothing is there, and no vault is made.
+        let nothing = try run(
+            workplace, "printf 'protocol=https\\nhost=example.org\\n' | git credential fill; ls -a $HOME/.local")
+        #expect(nothing.status != 0)
+        let approve = { (text: String) in "printf '\(text)' | git credential approve\n" }
+        let kept = try run(
+            workplace,
+            approve("protocol=https\\nhost=example.org\\nusername=alice\\npassword=swordfish=\\n")
+                + approve("protocol=https\\nhost=example.org\\nusername=bob\\npassword=herring\\n")
+                + approve("protocol=http\\nhost=example.org:8080\\nusername=carol\\npassword=other\\n")
+                + "printf 'protocol=https\\nhost=example.org\\nusername=alice\\n' | git credential fill")
+        #expect(lines(kept).contains("password=swordfish="), "\(kept.text)\(kept.errors)")
+        let port = try run(workplace, "printf 'protocol=http\\nhost=example.org:8080\\n' | git credential fill")
+        #expect(lines(port).isSuperset(of: ["username=carol", "password=other"]))
+        // Without a port it is another server, with another protocol, too.
+        for other in ["protocol=https\\nhost=example.org:8080", "protocol=http\\nhost=other.org"] {
+            #expect(try run(workplace, "printf '\(other)\\n' | git credential fill").status != 0)
+        }
+        // A distinct password is not the one that was refused.
+        let reject = { (text: String) in "printf '\(text)' | git credential reject\n" }
+        let still = try run(
+            workplace,
+            reject("protocol=https\\nhost=example.org\\nusername=alice\\npassword=another\\n")
+                + reject("protocol=https\\nhost=example.org\\nusername=bob\\npassword=herring\\n")
+                + "printf 'protocol=https\\nhost=example.org\\n' | git credential fill; keychain internet list")
+        #expect(lines(still).contains("password=swordfish="))
+        #expect(
+            lines(still).contains("https://example.org\talice") && !lines(still).contains("https://example.org\tbob"))
+        let erased = try run(
+            workplace,
+            reject("protocol=https\\nhost=example.org\\nusername=alice\\n") + "keychain internet list")
+        #expect(erased.text == "http://example.org:8080\tcarol\n")
+    }
+
+    /// What newer versions of git add, in the helper's own protocol.
+    @Test func gitTokensAndExpiry() throws {
+        let workplace = try workplace()
+        let store =
+            "protocol=https\\nhost=example.org\\nusername=alice\\npassword=now\\npassword_expiry_utc=9999999999\\n"
+            + "oauth_refresh_token=later\\n\\n"
+        let got = try run(
+            workplace,
+            "printf '\(store)' | git-credential-keychain store; "
+                + "printf 'protocol=https\\nhost=example.org\\n' | git-credential-keychain get")
+        #expect(
+            lines(got) == [
+                "username=alice", "password=now", "password_expiry_utc=9999999999", "oauth_refresh_token=later",
+            ], "\(got.errors)")
+        // After its end there is no password any more, but the token for the next one.
+        let over = try run(
+            workplace,
+            "printf '\(store.replacing("9999999999", with: "1000000000"))' | git-credential-keychain store; "
+                + "printf 'protocol=https\\nhost=example.org\\n' | git-credential-keychain get")
+        #expect(
+            lines(over) == ["username=alice", "password_expiry_utc=1000000000", "oauth_refresh_token=later"],
+            "\(over.errors)")
+        // A credential that is no password goes to a git that knows such ones, and an ephemeral one is not kept.
+        let bearer = try run(
+            workplace,
+            """
+            printf 'protocol=https\\nhost=api.org\\nauthtype=Bearer\\ncredential=abc\\n' | git-credential-keychain store
+            printf 'protocol=https\\nhost=b.org\\nauthtype=Bearer\\ncredential=abc\\nephemeral=1\\n' |
+                git-credential-keychain store
+            printf 'protocol=https\\nhost=api.org\\n' | git-credential-keychain get
+            printf 'protocol=https\\nhost=b.org\\ncapability[]=authtype\\n' | git-credential-keychain get
+            printf 'protocol=https\\nhost=api.org\\ncapability[]=authtype\\n' | git-credential-keychain get
+            printf 'protocol=https\\nhost=api.org\\n' | git-credential-keychain a-later-action
+            printf 'host=api.org\\n' | git-credential-keychain get
+            """)
+        #expect(lines(bearer) == ["capability[]=authtype", "authtype=Bearer", "credential=abc"], "\(bearer.errors)")
+    }
+
+    // MARK: docker
+
+    @Test func docker() throws {
+        let workplace = try workplace()
+        let outcome = try run(
+            workplace,
+            #"""
+            d=docker-credential-keychain
+            $d list; echo https://index.docker.io/v1/ | $d get; echo $?
+            echo '{"ServerURL":"https://index.docker.io/v1/","Username":"alice","Secret":"sword fish"}' | $d store
+            echo '{"ServerURL":"localhost:5000","Username":"bob","Secret":"\"quoted\""}' | $d store
+            echo '{"ServerURL":"localhost:5000","Username":"carol","Secret":"new"}' | $d store
+            echo https://index.docker.io/v1/ | $d get; printf localhost:5000 | $d get; $d list
+            keychain internet list
+            echo localhost:5000 | $d erase; echo localhost:5000 | $d erase; echo $?; $d list
+            echo '{"ServerURL":""}' | $d store; echo '{"ServerURL":"","Username":"a","Secret":"b"}' | $d store; echo | $d get
+            """#)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "{}", "credentials not found in native keychain", "1",
+                #"{"Secret":"sword fish","ServerURL":"https://index.docker.io/v1/","Username":"alice"}"#,
+                #"{"Secret":"new","ServerURL":"localhost:5000","Username":"carol"}"#,
+                #"{"https://index.docker.io/v1/":"alice","localhost:5000":"carol"}"#,
+                "https://index.docker.io/v1\talice", "https://localhost:5000\tcarol",
+                "credentials not found in native keychain", "1", #"{"https://index.docker.io/v1/":"alice"}"#,
+                "the credentials are not JSON with ServerURL, Username and Secret", "no credentials server URL",
+                "no credentials server URL",
+            ], "\(outcome.errors)")
+    }
+
+    // MARK: cargo
+
+    @Test func cargo() throws {
+        let workplace = try workplace()
+        let registry = #""registry":{"index-url":"sparse+https://index.crates.io/","name":"crates-io"}"#
+        let outcome = try run(
+            workplace,
+            """
+            cargo-credential-keychain --cargo-plugin <<'END'
+            {"v":1,\(registry),"kind":"get","operation":"read","args":[]}
+            {"v":1,\(registry),"kind":"login","token":"swordfish","args":[]}
+            {"v":1,\(registry),"kind":"get","operation":"publish","args":[]}
+            {"v":1,\(registry),"kind":"logout","args":[]}
+            {"v":1,\(registry),"kind":"logout","args":[]}
+            {"v":1,\(registry),"kind":"something","args":[]}
+            nonsense
+            END
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                #"{"v":[1]}"#, #"{"Err":{"kind":"not-found"}}"#, #"{"Ok":{"kind":"login"}}"#,
+                #"{"Ok":{"cache":"session","kind":"get","operation_independent":true,"token":"swordfish"}}"#,
+                #"{"Ok":{"kind":"logout"}}"#, #"{"Err":{"kind":"not-found"}}"#,
+                #"{"Err":{"kind":"operation-not-supported"}}"#,
+                #"{"Err":{"caused-by":[],"kind":"other","message":"the request is not of version 1"}}"#,
+            ], "\(outcome.errors)")
+        #expect(outcome.status == 0)
+    }
+
+    // MARK: The command
+
+    @Test func internetPasswords() throws {
+        let workplace = try workplace()
+        let outcome = try run(
+            workplace,
+            """
+            echo swordfish | keychain internet set https://alice@example.org:8443/mail
+            echo herring | keychain internet set example.org --account bob
+            keychain internet get https://example.org:8443; echo
+            keychain internet get example.org; echo " $?"
+            keychain internet get example.org --account bob --json
+            keychain internet set https://alice:secret@example.org </dev/null; echo $?
+            keychain internet delete example.org --account bob; keychain internet list --json
+            printf 'protocol=https\\nhost=example.org:8443\\n' | git-credential-keychain get
+            keychain security find-internet-password -s example.org -w
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "swordfish", " 1", #"{"account":"bob","base64":"aGVycmluZw==","url":"example.org","utf8":"herring"}"#,
+                "64",
+                #"[{"account":"alice","group":"keychain","label":"https://example.org:8443/mail","url":"https://example.org:8443/mail"}]"#,
+                "username=alice", "password=swordfish", "swordfish",
+            ], "\(outcome.errors)")
+        #expect(outcome.errors.contains("2 passwords have this address: 'example.org' of 'bob', "))
+        #expect(!outcome.errors.contains("secret@"))
+    }
+}
