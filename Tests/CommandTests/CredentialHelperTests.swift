@@ -191,4 +191,22 @@ import Testing
         #expect(outcome.errors.contains("2 passwords have this address: 'example.org' of 'bob', "))
         #expect(!outcome.errors.contains("secret@"))
     }
+
+    @Test func clouds() throws {
+        let workplace = try workplace()
+        let outcome = try run(
+            workplace,
+            """
+            echo swordfish | keychain set aws work --attribute access-key-id=AKIAEXAMPLE
+            echo token | keychain set cluster.example.org admin --expires 2999-01-01
+            echo herring | keychain set aws bare
+            keychain aws work; keychain kube cluster.example.org admin; keychain aws bare; echo $?; keychain aws other; echo $?
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                #"{"AccessKeyId":"AKIAEXAMPLE","SecretAccessKey":"swordfish","Version":1}"#,
+                #"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"expirationTimestamp":"2999-01-01T00:00:00Z","token":"token"}}"#,
+                "1", "44",
+            ], "\(outcome.errors)")
+    }
 }

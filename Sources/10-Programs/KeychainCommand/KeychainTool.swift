@@ -44,6 +44,8 @@ struct KeychainTool: DocumentedCommand {
         case "purge": PurgeCommand.self
         case "watch": WatchCommand.self
         case "internet": InternetCommand.self
+        case "aws": AWSCommand.self
+        case "kube": KubeCommand.self
         case "init": InitCommand.self
         case "key": KeyCommand.self
         case "file": FileCommand.self
