@@ -65,6 +65,11 @@ import Testing
             workplace,
             reject("protocol=https\\nhost=example.org\\nusername=alice\\n") + "keychain internet list")
         #expect(erased.text == "http://example.org:8080\tcarol\n")
+        let empty = try run(
+            workplace,
+            "printf 'protocol=https\\nhost=sso.org\\nusername=\\npassword=\\n' | git-credential-keychain store; "
+                + "printf 'protocol=https\\nhost=sso.org\\n' | git-credential-keychain get")
+        #expect(lines(empty) == ["username=", "password="], "\(empty.errors)")
     }
 
     /// What newer versions of git add, in the helper's own protocol.

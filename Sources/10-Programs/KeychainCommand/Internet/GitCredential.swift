@@ -36,7 +36,10 @@ enum GitCredential {
         var answer = GitAnswer()
         let type = item.customAttributes[typeAttribute]
         if type != nil { answer.add("capability[]", "authtype") }
-        if let account = InternetAddress(item).account { answer.add("username", account) }
+        // Some servers take an empty name.
+        if case .string(let account)? = item.attribute(.account), type == nil || !account.isEmpty {
+            answer.add("username", account)
+        }
         if !item.isExpired(Date()), let secret = try passwords.secret(item) {
             if let type { answer.add("authtype", type) }
             answer.add(type == nil ? "password" : "credential", secret)
