@@ -159,7 +159,9 @@ floor(
     module(
         "VaultService", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel", "Presence", "SystemLibraries",
         "VaultInterface"),
-    module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto))
+    module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
+    module(
+        "SecretService", uses: "Bytes", "CLibrary", "KeychainModel", "SystemBus", "VaultInterface", "VaultService"))
 
 // Files and databases, with keys from outside.
 floor(
@@ -278,8 +280,8 @@ if !isFetched {
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
             "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
             "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
-            "SSHAgent", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "SystemSQLite", "Vault",
-            "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries",
+            "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(

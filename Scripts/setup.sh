@@ -80,6 +80,10 @@ if [[ ${1-} == --tests ]]; then
     [[ -e /usr/include/fuse3/fuse_lowlevel.h ]] || missing+=(libfuse3-dev)
     # The system's SQLCipher, which uses files together with us.
     command -v sqlcipher >/dev/null || missing+=(sqlcipher)
+    # Programs that ask for a Secret Service.
+    command -v secret-tool >/dev/null || missing+=(libsecret-tools)
+    command -v docker-credential-secretservice >/dev/null || missing+=(golang-docker-credential-helpers)
+    /usr/bin/python3 -c 'import secretstorage' 2>/dev/null || missing+=(python3-secretstorage)
     # Editing of lines in `keychain db shell`.
     compgen -G '/usr/lib/*/libreadline.so.8' >/dev/null || missing+=(libreadline8)
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.

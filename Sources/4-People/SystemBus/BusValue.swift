@@ -33,11 +33,37 @@ package enum BusValue: Sendable, Equatable {
     }
 }
 
-/// An argument of a method call.
-package enum BusArgument: Sendable {
+/// An argument of a method call, an answer or a signal.
+package enum BusArgument: Sendable, Equatable {
     case string(String)
+    case path(String)
     case boolean(Bool)
     case unsigned32(UInt32)
+    case unsigned64(UInt64)
+    /// An array of bytes.
+    case bytes([UInt8])
+    /// Elements of one type, in D-Bus's notation.
+    case array(of: String, [BusArgument])
+    case structure([BusArgument])
+    /// An entry of a dictionary, which is an array of entries.
+    indirect case entry(BusArgument, BusArgument)
+    indirect case variant(BusArgument)
+
+    /// The type in D-Bus's notation.
+    package var type: String {
+        switch self {
+        case .string: "s"
+        case .path: "o"
+        case .boolean: "b"
+        case .unsigned32: "u"
+        case .unsigned64: "t"
+        case .bytes: "ay"
+        case .array(let type, _): "a" + type
+        case .structure(let values): "(" + values.map(\.type).joined() + ")"
+        case .entry(let key, let value): "{" + key.type + value.type + "}"
+        case .variant: "v"
+        }
+    }
 }
 
 extension SDBus {
@@ -51,10 +77,27 @@ extension SDBus {
         case .boolean(let flag):
             var value: Int32 = flag ? 1 : 0
             return appendBasic(message, Self.code("b"), &value)
+        case .path(let text):
+            return text.withCString { appendBasic(message, Self.code("o"), $0) }
         case .unsigned32(let number):
             var value = number
             return appendBasic(message, Self.code("u"), &value)
+        case .unsigned64(let number):
+            var value = number
+            return appendBasic(message, Self.code("t"), &value)
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { appendArray(message, Self.code("y"), $0.baseAddress, $0.count) }
+        case .array(let type, let values): return append(values, to: message, "a", type)
+        case .structure(let values): return append(values, to: message, "r", values.map(\.type).joined())
+        case .entry(let key, let value): return append([key, value], to: message, "e", key.type + value.type)
+        case .variant(let value): return append([value], to: message, "v", value.type)
         }
+    }
+
+    private func append(_ values: [BusArgument], to message: Pointer, _ kind: UnicodeScalar, _ type: String) -> Int32 {
+        var result = type.withCString { openContainer(message, Self.code(kind), $0) }
+        for value in values where result >= 0 { result = append(value, to: message) }
+        return result < 0 ? result : closeContainer(message)
     }
 
     /// Reads values up to the end of the message or of the entered container; nil if they are malformed.

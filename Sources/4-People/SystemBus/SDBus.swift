@@ -29,6 +29,22 @@ struct SDBus: Sendable {
     let enterContainer: @convention(c) (Pointer, CChar, Text?) -> Int32
     let exitContainer: @convention(c) (Pointer) -> Int32
 
+    let setDescriptors: @convention(c) (Pointer, Int32, Int32) -> Int32
+    // The identifier of the server is a struct of 16 bytes. The calling conventions of x86-64 and AArch64 pass it like
+    // two integers.
+    let setServer: @convention(c) (Pointer, Int32, UInt64, UInt64) -> Int32
+    let setSender: @convention(c) (Pointer, Text) -> Int32
+    let newReturn: @convention(c) (Pointer, Out) -> Int32
+    let newSignal: @convention(c) (Pointer, Out, Text, Text, Text) -> Int32
+    let newError: @convention(c) (Pointer, Out, Pointer) -> Int32
+    let send: @convention(c) (Pointer, Pointer, UnsafeMutablePointer<UInt64>?) -> Int32
+    let openContainer: @convention(c) (Pointer, CChar, Text) -> Int32
+    let closeContainer: @convention(c) (Pointer) -> Int32
+    let appendArray: @convention(c) (Pointer, CChar, UnsafeRawPointer?, Int) -> Int32
+    let isMethodCall: @convention(c) (Pointer, Text?, Text?) -> Int32
+    let expectsReply: @convention(c) (Pointer) -> Int32
+    let setSensitive: @convention(c) (Pointer) -> Int32
+
     let addMatch: @convention(c) (Pointer, Out?, Text, Handler, Pointer?) -> Int32
     let process: @convention(c) (Pointer, Out) -> Int32
     let descriptor: @convention(c) (Pointer) -> Int32
@@ -59,6 +75,19 @@ struct SDBus: Sendable {
         readBasic = try library.function("sd_bus_message_read_basic")
         enterContainer = try library.function("sd_bus_message_enter_container")
         exitContainer = try library.function("sd_bus_message_exit_container")
+        setDescriptors = try library.function("sd_bus_set_fd")
+        setServer = try library.function("sd_bus_set_server")
+        setSender = try library.function("sd_bus_set_sender")
+        newReturn = try library.function("sd_bus_message_new_method_return")
+        newSignal = try library.function("sd_bus_message_new_signal")
+        newError = try library.function("sd_bus_message_new_method_error")
+        send = try library.function("sd_bus_send")
+        openContainer = try library.function("sd_bus_message_open_container")
+        closeContainer = try library.function("sd_bus_message_close_container")
+        appendArray = try library.function("sd_bus_message_append_array")
+        isMethodCall = try library.function("sd_bus_message_is_method_call")
+        expectsReply = try library.function("sd_bus_message_get_expect_reply")
+        setSensitive = try library.function("sd_bus_message_sensitive")
         addMatch = try library.function("sd_bus_add_match")
         process = try library.function("sd_bus_process")
         descriptor = try library.function("sd_bus_get_fd")

@@ -107,6 +107,11 @@ struct RunCommand: DocumentedCommand {
     @Flag(help: "Replace secrets by ******** in what the program prints.")
     var mask = false
 
+    @Flag(
+        name: .customLong("secret-service"),
+        help: "Give the program a Secret Service, as on a desktop's bus, that keeps its secrets in the keychain.")
+    var secretService = false
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -133,15 +138,20 @@ struct RunCommand: DocumentedCommand {
         guard !mask || reload == nil && !restart else {
             throw ValidationError("--mask knows only the first secrets: leave it out with --reload and --restart")
         }
-        guard mask || !names.isEmpty || !variableFiles.isEmpty else {
-            throw ValidationError("name what to give to the program: --env, --env-file, --file or --template")
+        guard !secretService || reload == nil && !restart else {
+            throw ValidationError("--secret-service serves one run: leave it out with --reload and --restart")
+        }
+        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty else {
+            throw ValidationError(
+                "name what to give to the program: --env, --env-file, --file, --template or --secret-service")
         }
     }
 
     func run() throws {
         let status = try SecretRun(
             variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
-            lookup: SecretLookup(passcode, itemPassword, for: command[0])
+            lookup: SecretLookup(passcode, itemPassword, for: command[0]),
+            secretService: secretService ? passcode : nil
         ).run()
         throw ExitCode(status)
     }

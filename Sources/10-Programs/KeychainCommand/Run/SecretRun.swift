@@ -1,6 +1,8 @@
 import Bytes
 import CLibrary
+import SecretService
 import SystemLibraries
+import VaultInterface
 
 /// One run of a program with secrets, from looking them up to the program's end.
 struct SecretRun {
@@ -10,6 +12,8 @@ struct SecretRun {
     let reaction: RunReaction?
     let program: String
     let lookup: SecretLookup
+    /// How the vault of the Secret Service that the program gets is unlocked; nil for none.
+    var secretService: PasscodeInput?
 
     /// The values that go into the environment, and those that go into files whose paths are in the environment.
     struct Values {
@@ -28,18 +32,33 @@ struct SecretRun {
         lookup.close()
         let environment = EnvironmentBlock()
         for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
-        guard isMasking || !values.files.isEmpty else {
+        guard isMasking || secretService != nil || !values.files.isEmpty else {
             throw program.replaceThisProcess(environment)
         }
         OwnMemory.hide()
         RunSignals.catchAll()
-        guard !values.files.isEmpty else { return try supervise(program, environment, masked) }
+        guard secretService != nil || !values.files.isEmpty else {
+            return try supervise(program, environment, masked)
+        }
         let folder = try MemoryFolder()
         defer { folder.remove() }
+        if let secretService { try serve(secretService, in: folder, environment) }
         for (variable, value) in values.files {
             try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
         }
         return try supervise(program, environment, masked)
+    }
+
+    /// Serves the program on a socket in `folder`, which it takes for its session bus.
+    private func serve(
+        _ passcode: PasscodeInput, in folder: borrowing MemoryFolder, _ environment: EnvironmentBlock
+    ) throws {
+        let socket = try SecretServiceSocket(
+            at: "\(folder.path)/bus", SecretStore(try VaultSession.ofOwner(passcode)))
+        guard DetachedThread.start("secret-service", { socket.run() }) else {
+            throw Failure.file("start", "a thread", errno)
+        }
+        try environment.set("DBUS_SESSION_BUS_ADDRESS", to: socket.address)
     }
 
     func values() throws -> Values {

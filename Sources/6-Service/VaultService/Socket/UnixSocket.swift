@@ -40,13 +40,16 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Returns the user of the process that listens.
-    package static func user(of socket: Int32) -> uid_t? {
+    /// Returns the user of the process at the other end.
+    package static func user(of socket: Int32) -> uid_t? { peer(of: socket)?.user }
+
+    /// Returns the process at the other end, as it was when the connection was made, and its user.
+    package static func peer(of socket: Int32) -> (process: pid_t, user: uid_t)? {
         // `struct ucred` of socket(7): process, user, group.
         var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
-        return credentials.1
+        return (credentials.0, credentials.1)
     }
 
     /// Returns whether `path` is a socket itself, and not a link to one.

@@ -1,0 +1,40 @@
+import VaultInterface
+
+/// What a program gets instead of an answer.
+struct SecretServiceError: Error {
+    let name: String
+    let message: String
+
+    static func noObject(_ path: String) -> SecretServiceError {
+        SecretServiceError(name: "org.freedesktop.Secret.Error.NoSuchObject", message: "there is no \(path)")
+    }
+
+    static let noSession = SecretServiceError(
+        name: "org.freedesktop.Secret.Error.NoSession", message: "open a session first")
+
+    static func unknownMethod(_ interface: String, _ member: String) -> SecretServiceError {
+        SecretServiceError(
+            name: "org.freedesktop.DBus.Error.UnknownMethod", message: "there is no method \(member) of \(interface)")
+    }
+
+    static func invalid(_ reason: String) -> SecretServiceError {
+        SecretServiceError(name: "org.freedesktop.DBus.Error.InvalidArgs", message: reason)
+    }
+
+    static func notSupported(_ reason: String) -> SecretServiceError {
+        SecretServiceError(name: "org.freedesktop.DBus.Error.NotSupported", message: reason)
+    }
+
+    init(name: String, message: String) { (self.name, self.message) = (name, message) }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as SecretServiceError: self = error
+        case VaultError.interactionNotAllowed, VaultError.authenticationFailed, VaultError.userCanceled:
+            self.init(
+                name: "org.freedesktop.Secret.Error.IsLocked",
+                message: "the keychain is locked: unlock it with `keychain unlock`")
+        default: self.init(name: "org.freedesktop.DBus.Error.Failed", message: "\(error)")
+        }
+    }
+}
