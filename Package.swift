@@ -161,7 +161,8 @@ floor(
         "VaultInterface"),
     module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
     module(
-        "SecretService", uses: "Bytes", "CLibrary", "KeychainModel", "SystemBus", "VaultInterface", "VaultService"))
+        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "SystemBus", "SystemLibraries",
+        "VaultInterface", "VaultService", crypto, cryptoExtras))
 
 // Files and databases, with keys from outside.
 floor(
@@ -273,8 +274,8 @@ if !isFetched {
         module(
             "KeychainDaemon",
             uses: "Access", "Audit", "Bytes", "CLibrary", "KeychainModel", "LockSignals", "Presence", "PrivateFiles",
-            "SystemLibraries", "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics,
-            signals),
+            "SecretService", "SystemBus", "SystemLibraries", "Vault", "VaultInterface", "VaultService", arguments,
+            lifecycle, logging, metrics, signals),
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",

@@ -8,6 +8,7 @@ import Logging
 import Metrics
 import Presence
 import PrivateFiles
+import SecretService
 import ServiceLifecycle
 import Synchronization
 import SystemLibraries
@@ -40,6 +41,15 @@ struct Daemon: ParsableCommand {
         }
         guard (0...86_400).contains(options.lockGrace) else {
             throw ValidationError("--lock-grace takes 0 to 86400 seconds")
+        }
+        guard (0...3_600).contains(options.unlockWait) else {
+            throw ValidationError("--unlock-wait takes 0 to 3600 seconds")
+        }
+        guard options.sessionBus || !options.replace else {
+            throw ValidationError("--replace is for --session-bus")
+        }
+        guard !options.sessionBus || !options.system else {
+            throw ValidationError("--session-bus is for the daemon of one user: leave it out with --system")
         }
         guard options.metrics?.hasPrefix("/") ?? true else {
             throw ValidationError("--metrics takes an absolute path")
@@ -85,6 +95,9 @@ struct Daemon: ParsableCommand {
             }
             let listener = try Self.listener(paths, isSystem: options.system)
             defer { if listener.isOurs { unlink(paths.socket) } }
+            let busListener =
+                options.secretService ? try Self.newListener(paths.busSocket, isSystem: options.system) : nil
+            defer { if busListener != nil { unlink(paths.busSocket) } }
             if options.landlock { try confine(to: paths) }
             let audit = BufferedAudit()
             EmbeddedVault.observeTakingOver { done, all in
@@ -121,7 +134,7 @@ struct Daemon: ParsableCommand {
                     VaultServiceUnit(
                         server: server, listener: listener.descriptor, journal: journal, entitlements: entitlements)
                 ]
-                    + lockSignals(vault, logger) + metrics,
+                    + (try secretService(vault, server, busListener, logger)) + lockSignals(vault, logger) + metrics,
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice(
                 "serving",
@@ -197,6 +210,26 @@ struct Daemon: ParsableCommand {
         }
     }
 
+    private func secretService(
+        _ vault: EmbeddedVault, _ server: VaultServer, _ listener: Int32?, _ logger: Logger
+    ) throws -> [any Service] {
+        guard listener != nil || options.sessionBus else { return [] }
+        let hub = SecretHub(of: vault, patience: .seconds(options.unlockWait)) { program in
+            logger.notice(
+                "a program waits for the vault to be unlocked: run `keychain unlock`",
+                metadata: ["program": "\(program)"])
+        }
+        var units: [any Service] = []
+        if let listener { units.append(SecretSocketUnit(server: server, listener: listener, hub: hub)) }
+        if options.sessionBus {
+            units.append(
+                try SecretBusUnit(
+                    address: DaemonPaths.sessionBus(), replacing: options.replace, server: server, hub: hub,
+                    logger: logger))
+        }
+        return units
+    }
+
     private func lockSignals(_ vault: EmbeddedVault, _ logger: Logger) -> [any Service] {
         guard options.lockSignals else { return [] }
         let signals = LockSignals(user: options.system ? nil : getuid()) { report in
@@ -236,24 +269,29 @@ struct Daemon: ParsableCommand {
         _ paths: DaemonPaths, isSystem: Bool
     ) throws -> (descriptor: Int32, isOurs: Bool) {
         if let passed = try Systemd.passedSocket() { return (passed, false) }
+        return (try newListener(paths.socket, isSystem: isSystem), true)
+    }
+
+    private static func newListener(_ path: String, isSystem: Bool) throws -> Int32 {
+        let folder = DaemonPaths.folder(of: path)
         if isSystem {
-            mkdir(paths.socketFolder, 0o755)
-            chmod(paths.socketFolder, 0o755)
+            mkdir(folder, 0o755)
+            chmod(folder, 0o755)
         } else {
-            _ = try PrivateFolder(creating: paths.socketFolder)
+            _ = try PrivateFolder(creating: folder)
         }
         do throws(SocketError) {
-            return (try UnixSocket.listen(at: paths.socket, mode: isSystem ? 0o666 : 0o600), true)
+            return try UnixSocket.listen(at: path, mode: isSystem ? 0o666 : 0o600)
         } catch {
             if case .system(EADDRINUSE) = error {
                 throw DaemonError(
-                    "another daemon serves \(paths.socket), or it is not a socket: stop that daemon, or give another "
+                    "another daemon serves \(path), or it is not a socket: stop that daemon, or give another "
                         + "--socket"
                 )
             }
             guard case .system(let code) = error else { throw error }
             throw DaemonError(
-                "cannot listen at \(paths.socket): \(String(cString: strerror(code))); give another --socket")
+                "cannot listen at \(path): \(String(cString: strerror(code))); give another --socket")
         }
     }
 }

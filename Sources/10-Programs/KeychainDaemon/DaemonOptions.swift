@@ -18,6 +18,28 @@ struct DaemonOptions: ParsableArguments {
     @Flag(help: "Serve other users too, from /run/keychain/socket and /var/lib/keychain.")
     var system = false
 
+    @Flag(
+        name: .customLong("secret-service"),
+        help: ArgumentHelp(
+            "Serve programs that keep secrets with a desktop's Secret Service, from the socket `bus` beside the "
+                + "daemon's own. They find it in DBUS_SESSION_BUS_ADDRESS."))
+    var secretService = false
+
+    @Flag(
+        name: .customLong("session-bus"),
+        help: "Serve the programs on the session bus, too, under the name org.freedesktop.secrets.")
+    var sessionBus = false
+
+    @Flag(help: "Take that name from another program that lets go of it.")
+    var replace = false
+
+    @Option(
+        name: .customLong("unlock-wait"),
+        help: ArgumentHelp(
+            "How long such a program waits for somebody to unlock the vault, when it asks for that.",
+            valueName: "seconds"))
+    var unlockWait = 30
+
     @Option(
         name: .customLong("lock-grace"),
         help: ArgumentHelp("How long the vault stays unlocked after the session is locked.", valueName: "seconds"))

@@ -31,6 +31,20 @@ struct DaemonPaths {
         }
     }
 
+    /// The socket that programs take for their session bus.
+    var busSocket: String { socketFolder + "/bus" }
+
+    /// The address of the user's session bus.
+    ///
+    /// - Throws: ``DaemonError`` if there is none.
+    static func sessionBus() throws(DaemonError) -> String {
+        if let address = Environment.value(of: "DBUS_SESSION_BUS_ADDRESS") { return address }
+        guard let folder = Environment.value(of: "XDG_RUNTIME_DIR") else {
+            throw DaemonError("there is no session bus: set DBUS_SESSION_BUS_ADDRESS, or leave out --session-bus")
+        }
+        return "unix:path=\(folder)/bus"
+    }
+
     var socketFolder: String { Self.folder(of: socket) }
 
     static func folder(of path: String) -> String {

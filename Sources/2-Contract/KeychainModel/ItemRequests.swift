@@ -91,6 +91,8 @@ package struct SearchReports: OptionSet, Sendable, Hashable {
     package static let withheld = SearchReports(rawValue: 2)
     /// Items that a search for values leaves out because they are expired.
     package static let expired = SearchReports(rawValue: 4)
+    /// Items whose class is locked, which are then left out. Without this the first of them ends the search.
+    package static let locked = SearchReports(rawValue: 8)
 }
 
 /// An item that was left out because it needs a person: what may be told of it without one.

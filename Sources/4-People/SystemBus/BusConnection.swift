@@ -17,6 +17,8 @@ package enum BusAddress: Sendable, Equatable {
 package final class BusConnection {
     private let library: SDBus
     private let bus: UnsafeMutableRawPointer
+    /// Whether somebody else has taken the library's connection over.
+    private var isHandedOver = false
 
     /// - Parameter patience: The time that the bus has to answer.
     /// - Throws: ``BusError/libraryMissing(_:)`` without libsystemd, ``BusError/noBus(reason:)`` without a bus.
@@ -43,7 +45,13 @@ package final class BusConnection {
     }
 
     deinit {
-        _ = library.closeUnref(bus)
+        if !isHandedOver { _ = library.closeUnref(bus) }
+    }
+
+    /// Gives the library's connection to somebody who closes it.
+    func handOver() -> (SDBus, UnsafeMutableRawPointer) {
+        isHandedOver = true
+        return (library, bus)
     }
 
     private static func open(_ address: BusAddress, _ library: SDBus) throws(BusError) -> UnsafeMutableRawPointer {
@@ -78,7 +86,14 @@ package final class BusConnection {
     package func call(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument] = [], timeout: Duration = .seconds(5)
     ) throws(BusError) -> [BusValue] {
-        let reply = try send(target, member, arguments, timeout)
+        try Self.call(library, bus, target, member, arguments, timeout)
+    }
+
+    static func call(
+        _ library: SDBus, _ bus: UnsafeMutableRawPointer, _ target: BusTarget, _ member: String,
+        _ arguments: [BusArgument], _ timeout: Duration
+    ) throws(BusError) -> [BusValue] {
+        let reply = try send(library, bus, target, member, arguments, timeout)
         defer { _ = library.unref(reply) }
         guard let values = library.readValues(reply) else { throw .unexpectedAnswer(member: member) }
         return values
@@ -88,7 +103,7 @@ package final class BusConnection {
     package func callForDescriptor(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument], timeout: Duration = .seconds(5)
     ) throws(BusError) -> Int32 {
-        let reply = try send(target, member, arguments, timeout)
+        let reply = try Self.send(library, bus, target, member, arguments, timeout)
         defer { _ = library.unref(reply) }
         guard case .descriptor(let descriptor)? = library.readValues(reply)?.first else {
             throw .unexpectedAnswer(member: member)
@@ -98,8 +113,9 @@ package final class BusConnection {
         return copy
     }
 
-    private func send(
-        _ target: BusTarget, _ member: String, _ arguments: [BusArgument], _ timeout: Duration
+    private static func send(
+        _ library: SDBus, _ bus: UnsafeMutableRawPointer, _ target: BusTarget, _ member: String,
+        _ arguments: [BusArgument], _ timeout: Duration
     ) throws(BusError) -> UnsafeMutableRawPointer {
         var made: UnsafeMutableRawPointer?
         let result = library.newMethodCall(bus, &made, target.service, target.path, target.interface, member)
@@ -112,12 +128,12 @@ package final class BusConnection {
         var error = SDBusError()
         defer { library.freeError(&error) }
         var reply: UnsafeMutableRawPointer?
-        let answered = library.call(bus, message, Self.microseconds(timeout), &error, &reply)
+        let answered = library.call(bus, message, microseconds(timeout), &error, &reply)
         guard answered >= 0, let reply else { throw failure(answered, error, target, member) }
         return reply
     }
 
-    private func failure(_ code: Int32, _ error: SDBusError, _ target: BusTarget, _ member: String) -> BusError {
+    private static func failure(_ code: Int32, _ error: SDBusError, _ target: BusTarget, _ member: String) -> BusError {
         guard let name = error.name.map({ String(cString: $0) }) else { return .code(code, member) }
         switch name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
@@ -155,23 +171,12 @@ package final class BusConnection {
             guard result >= 0 else { throw .code(result, "receive") }
             if let received {
                 defer { _ = library.unref(received) }
-                if let signal = signal(received) { return signal }
+                if let signal = BusSignal(received, library) { return signal }
                 continue
             }
             if result > 0 { continue }
             guard try wait(until: deadline, interruption) else { return nil }
         }
-    }
-
-    private func signal(_ message: UnsafeMutableRawPointer) -> BusSignal? {
-        guard let path = library.path(message), let interface = library.interface(message),
-            let member = library.member(message).map({ String(cString: $0) }),
-            // The bus sends every connection its own name, without a subscription.
-            member != "NameAcquired", member != "NameLost", let values = library.readValues(message)
-        else { return nil }
-        return BusSignal(
-            path: String(cString: path), interface: String(cString: interface), member: member,
-            values: values)
     }
 
     /// - Returns: False if the waiting is over.
@@ -190,7 +195,7 @@ package final class BusConnection {
         return true
     }
 
-    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+    static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
         return Int32(clamping: Int64(max(0, min(left.rounded(.up), 86_400_000))))
     }
@@ -202,7 +207,7 @@ package final class BusConnection {
 }
 
 /// Leaves the message for the next call of `process`.
-private func passOn(
+func passOn(
     _ message: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?, _ error: UnsafeMutableRawPointer?
 ) -> Int32 { 0 }
 
@@ -224,4 +229,18 @@ package struct BusSignal: Sendable, Equatable {
     package var interface: String
     package var member: String
     package var values: [BusValue]
+
+    /// Nil for a message that is no signal of a subscription.
+    init?(_ message: UnsafeMutableRawPointer, _ library: SDBus) {
+        guard let path = library.path(message), let interface = library.interface(message),
+            let member = library.member(message).map({ String(cString: $0) }),
+            // The bus sends every connection its own name, without a subscription.
+            member != "NameAcquired", let values = library.readValues(message)
+        else { return nil }
+        self.init(path: String(cString: path), interface: String(cString: interface), member: member, values: values)
+    }
+
+    init(path: String, interface: String, member: String, values: [BusValue]) {
+        (self.path, self.interface, self.member, self.values) = (path, interface, member, values)
+    }
 }

@@ -10,6 +10,8 @@ package enum BusError: Error, Equatable, CustomStringConvertible {
     case noService(String)
     /// The service answered with an error of this name.
     case refused(name: String, message: String)
+    /// Another program has the name on the bus.
+    case nameTaken(String)
     case timedOut(member: String)
     /// The answer does not match its interface.
     case unexpectedAnswer(member: String)
@@ -21,6 +23,7 @@ package enum BusError: Error, Equatable, CustomStringConvertible {
         case .noBus(let reason): "the D-Bus system bus cannot be reached (\(reason)); start dbus"
         case .noService(let name): "there is no \(name) on the D-Bus system bus; install and start it"
         case .refused(let name, let message): message.isEmpty ? name : "\(message) (\(name))"
+        case .nameTaken(let name): "another program has the name \(name) on the bus, and keeps it"
         case .timedOut(let member): "no answer to \(member) over D-Bus in time; try again"
         case .unexpectedAnswer(let member): "the answer to \(member) over D-Bus is malformed"
         case .system(let operation, let errno): "\(operation): \(String(cString: strerror(errno)))"

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A value in a D-Bus message.
 package enum BusValue: Sendable, Equatable {
     case byte(UInt8)
@@ -10,6 +12,8 @@ package enum BusValue: Sendable, Equatable {
     /// A file descriptor, which belongs to the message.
     case descriptor(Int32)
     case array([BusValue])
+    /// An array of bytes. The message does not have them any more.
+    case bytes([UInt8])
     /// A struct, or an entry of a dictionary.
     case structure([BusValue])
     indirect case variant(BusValue)
@@ -134,11 +138,23 @@ extension SDBus {
         case "s", "o", "g":
             guard let text = basic(Text?.none), let text else { return nil }
             return .string(String(cString: text))
+        case "a" where contents.map({ String(cString: $0) }) == "y": return bytes(message).map { .bytes($0) }
         case "a": return container(message, type, contents, depth).map { .array($0) }
         case "r", "e": return container(message, type, contents, depth).map { .structure($0) }
         case "v": return container(message, type, contents, depth)?.first.map { .variant($0) }
         default: return nil
         }
+    }
+
+    /// Takes the bytes, which may be a secret, out of the message.
+    private func bytes(_ message: Pointer) -> [UInt8]? {
+        var start: UnsafeRawPointer?
+        var count = 0
+        guard readArray(message, Self.code("y"), &start, &count) >= 0 else { return nil }
+        guard let start, count > 0 else { return [] }
+        let place = UnsafeMutableRawPointer(mutating: start)
+        defer { explicit_bzero(place, count) }
+        return [UInt8](UnsafeRawBufferPointer(start: place, count: count))
     }
 
     private func container(_ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int) -> [BusValue]? {

@@ -40,6 +40,13 @@ struct SDBus: Sendable {
     let send: @convention(c) (Pointer, Pointer, UnsafeMutablePointer<UInt64>?) -> Int32
     let openContainer: @convention(c) (Pointer, CChar, Text) -> Int32
     let closeContainer: @convention(c) (Pointer) -> Int32
+    let readArray:
+        @convention(c) (Pointer, CChar, UnsafeMutablePointer<UnsafeRawPointer?>, UnsafeMutablePointer<Int>) ->
+            Int32
+    let negotiateDescriptors: @convention(c) (Pointer, Int32) -> Int32
+    let queuedToWrite: @convention(c) (Pointer, UnsafeMutablePointer<UInt64>) -> Int32
+    let requestName: @convention(c) (Pointer, Text, UInt64) -> Int32
+    let sender: @convention(c) (Pointer) -> Text?
     let appendArray: @convention(c) (Pointer, CChar, UnsafeRawPointer?, Int) -> Int32
     let isMethodCall: @convention(c) (Pointer, Text?, Text?) -> Int32
     let expectsReply: @convention(c) (Pointer) -> Int32
@@ -84,6 +91,11 @@ struct SDBus: Sendable {
         send = try library.function("sd_bus_send")
         openContainer = try library.function("sd_bus_message_open_container")
         closeContainer = try library.function("sd_bus_message_close_container")
+        readArray = try library.function("sd_bus_message_read_array")
+        negotiateDescriptors = try library.function("sd_bus_negotiate_fds")
+        queuedToWrite = try library.function("sd_bus_get_n_queued_write")
+        requestName = try library.function("sd_bus_request_name")
+        sender = try library.function("sd_bus_message_get_sender")
         appendArray = try library.function("sd_bus_message_append_array")
         isMethodCall = try library.function("sd_bus_message_is_method_call")
         expectsReply = try library.function("sd_bus_message_get_expect_reply")

@@ -1,119 +1,249 @@
-import Bytes
+import Access
 import FoundationEssentials
 import KeychainModel
 import SystemBus
 import VaultInterface
 
-/// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program, which has a
-/// connection of its own.
-///
-/// Secrets go over the socket as they are (the session algorithm `plain`): nobody else can read what is in it.
+/// The vault for one program.
+struct SecretAccess {
+    /// The vault with what the program may do now. New items go to the first group of its client.
+    let session: () throws(VaultError) -> VaultSession
+    /// Who the program is, for a person.
+    let name: String
+    /// Runs something that has a long answer.
+    var withRoom: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
+}
+
+struct SecretAnswer: Sendable {
+    var values: [BusArgument] = []
+    var isSecret = false
+}
+
+/// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program.
 final class SecretClient {
-    private let peer: BusPeer
-    private let store: SecretStore
-    private var sessions: Set<String> = []
-    private var sessionCount = 0
+    private let access: SecretAccess
+    private let hub: SecretHub
+    let mailbox: Mailbox
+    private var sessions: [String: SecretSession] = [:]
+    private var prompts = SecretPrompts()
     /// The most sessions of one program.
     private static let sessionLimit = 64
 
-    init(_ peer: BusPeer, _ store: SecretStore) { (self.peer, self.store) = (peer, store) }
-
-    /// Answers until the program ends the connection or `interruption` is readable.
-    func serve(interruption: Int32) {
-        while let call = try? peer.next(interruption: interruption) {
-            do {
-                let answer = try answer(call)
-                try peer.reply(to: call, answer.values, isSecret: answer.isSecret)
-            } catch let error as BusError {
-                // A connection that cannot be answered is over.
-                _ = error
-                return
-            } catch {
-                let failure = SecretServiceError(error)
-                guard (try? peer.refuse(call, failure.name, failure.message)) != nil else { return }
-            }
-        }
+    /// - Parameter mailbox: Where signals to the program go.
+    init(_ access: SecretAccess, _ hub: SecretHub, _ mailbox: Mailbox) {
+        (self.access, self.hub, self.mailbox) = (access, hub, mailbox)
     }
 
-    private struct Answer {
-        var values: [BusArgument] = []
-        var isSecret = false
+    /// When ``due(now:)`` has something without a message.
+    var deadline: ContinuousClock.Instant? { prompts.deadline }
+
+    /// Returns the signals that are due for this program alone.
+    func due(now: ContinuousClock.Instant = .now) -> [SentSignal] { prompts.complete(isLocked: hub.isLocked, now: now) }
+
+    private func store() throws(VaultError) -> SecretStore {
+        let session = try access.session()
+        mailbox.setGroups(session.client.accessGroups)
+        return SecretStore(session, hub.memory, asks: !hub.isOfSharedVault)
     }
 
-    private func answer(_ call: BusCall) throws -> Answer {
+    func answer(_ call: BusRequest) throws -> SecretAnswer {
         switch call.interface {
-        case "org.freedesktop.DBus": return Answer(values: try BusNames.answer(call))
         case "org.freedesktop.DBus.Introspectable":
-            return Answer(values: [.string("<node/>")])
-        case "org.freedesktop.DBus.Properties": return Answer(values: try properties(call))
+            return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
+        case "org.freedesktop.DBus.Properties": return try access.withRoom { try properties(call) }
         default: break
         }
         guard let path = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
-        switch (path, call.member) {
-        case (.service, "OpenSession"): return Answer(values: try openSession(call))
-        case (.service, "CreateCollection"): return Answer(values: try createCollection(call))
-        case (.service, "SearchItems"):
-            let found = try store.items(with: try Self.attributes(call.arguments.first)).map(Self.path)
-            return Answer(values: [.array(of: "o", found), .array(of: "o", [])])
-        // Who asks gets what it asks for: the vault itself asks for a passcode when a secret is read.
-        case (.service, "Unlock"):
-            return Answer(values: [.array(of: "o", Self.paths(call.arguments.first)), .path(SecretPath.none)])
-        case (.service, "Lock"): return Answer(values: [.array(of: "o", []), .path(SecretPath.none)])
-        case (.service, "GetSecrets"): return Answer(values: [try secrets(call)], isSecret: true)
-        case (.service, "ReadAlias"):
-            let collection = call.arguments.first?.string.flatMap(SecretAlias.collection)
-            return Answer(values: [.path(collection.map { SecretPath.collection($0).text } ?? SecretPath.none)])
-        case (.service, "SetAlias"):
-            throw SecretServiceError.notSupported("the default collection stays the default")
-        case (.collection(let id), "SearchItems"):
-            let found = try store.items(in: try collection(id).id, with: try Self.attributes(call.arguments.first))
-            return Answer(values: [.array(of: "o", found.map(Self.path))])
-        case (.collection(let id), "CreateItem"): return Answer(values: try createItem(call, try collection(id).id))
-        case (.collection(let id), "Delete"):
-            let collection = try collection(id)
-            guard SecretAlias.collection(collection.id) == nil else {
-                throw SecretServiceError.notSupported("the collections login and session cannot be deleted")
-            }
-            try store.delete(collection)
-            try emit(.service, "CollectionDeleted", .collection(collection.id))
-            return Answer(values: [.path(SecretPath.none)])
-        case (.item, "GetSecret"):
-            let session = try session(call.arguments.first)
-            return Answer(values: [try secret(of: try item(path), session)], isSecret: true)
-        case (.item, "SetSecret"):
-            let item = try item(path)
-            let secret = try secret(call.arguments.first)
-            try store.change(
-                item,
-                ItemChanges(attributes: [.itemDescription: .string(secret.contentType)], value: secret.value))
-            try emit(.collection(item.collection), "ItemChanged", path)
-            return Answer()
-        case (.item, "Delete"):
-            let item = try item(path)
-            try store.delete(item)
-            try emit(.collection(item.collection), "ItemDeleted", path)
-            return Answer(values: [.path(SecretPath.none)])
-        case (.session(let id), "Close"):
-            guard sessions.remove(id) != nil else { throw SecretServiceError.noObject(call.path) }
-            return Answer()
-        default: throw SecretServiceError.unknownMethod(call.interface, call.member)
+        switch try resolve(path) {
+        case .service: return try answerAsService(call)
+        case .collection(let id): return try answerAsCollection(call, id)
+        case .item(let collection, let id): return try answerAsItem(call, .item(collection: collection, id: id))
+        case .session(let id):
+            guard call.member == "Close" else { throw SecretServiceError.unknownMethod(call) }
+            guard sessions.removeValue(forKey: id) != nil else { throw SecretServiceError.noObject(call.path) }
+            return SecretAnswer()
+        case .prompt(let id): return try answerAsPrompt(call, id)
+        case .alias: throw SecretServiceError.noObject(call.path)
         }
     }
 
-    // MARK: Objects
+    /// Returns the path with the collection's own name.
+    private func resolve(_ path: SecretPath) throws -> SecretPath {
+        guard case .alias(let alias, let item) = path else { return path }
+        guard let collection = try store().collection(alias: alias) else {
+            throw SecretServiceError.noObject(path.text)
+        }
+        return item.map { .item(collection: collection, id: $0) } ?? .collection(collection)
+    }
+
+    // MARK: The service
+
+    private func answerAsService(_ call: BusRequest) throws -> SecretAnswer {
+        switch call.member {
+        case "OpenSession": return SecretAnswer(values: try openSession(call))
+        case "CreateCollection": return SecretAnswer(values: try createCollection(call))
+        case "SearchItems":
+            return try access.withRoom {
+                let attributes = try Self.attributes(call.arguments.first)
+                let found = try store().find(with: attributes)
+                return SecretAnswer(values: [
+                    .array(of: "o", found.items.map(Self.path)), .array(of: "o", found.locked.map(Self.path)),
+                ])
+            }
+        case "Unlock": return SecretAnswer(values: try unlock(call))
+        case "Lock": return SecretAnswer(values: try lock(call))
+        case "GetSecrets": return try access.withRoom { SecretAnswer(values: [try secrets(call)], isSecret: true) }
+        case "ReadAlias":
+            let collection = try call.arguments.first?.string.flatMap { try store().collection(alias: $0) }
+            return SecretAnswer(values: [
+                .path(collection.map { SecretPath.collection($0).text } ?? SecretPath.none)
+            ])
+        case "SetAlias":
+            guard call.arguments.count == 2, let alias = call.arguments[0].string, !alias.isEmpty,
+                let target = call.arguments[1].string
+            else { throw SecretServiceError.invalid("SetAlias takes a name and a collection") }
+            try setAlias(alias, target)
+            return SecretAnswer()
+        default: throw SecretServiceError.unknownMethod(call)
+        }
+    }
+
+    private func setAlias(_ alias: String, _ target: String) throws {
+        guard target != SecretPath.none else { return try store().set(alias: alias, to: nil) }
+        guard let path = SecretPath(target), case .collection(let id) = try resolve(path) else {
+            throw SecretServiceError.noObject(target)
+        }
+        try store().set(alias: alias, to: try collection(id).id)
+    }
+
+    private func createCollection(_ call: BusRequest) throws -> [BusArgument] {
+        guard call.arguments.count == 2 else {
+            throw SecretServiceError.invalid("CreateCollection takes properties and an alias")
+        }
+        let store = try store()
+        let alias = call.arguments[1].string ?? ""
+        // There is one collection for an alias.
+        if !alias.isEmpty, let id = try store.collection(alias: alias) {
+            return [.path(SecretPath.collection(id).text), .path(SecretPath.none)]
+        }
+        let label = call.arguments[0].entry("org.freedesktop.Secret.Collection.Label")?.string ?? ""
+        let made = try store.store(collection: nil, label: label)
+        if !alias.isEmpty { try store.set(alias: alias, to: made.id) }
+        post(.service, "CollectionCreated", .collection(made.id), of: made.group)
+        return [.path(SecretPath.collection(made.id).text), .path(SecretPath.none)]
+    }
+
+    // MARK: Locks
+
+    /// Whether an object is one of those that the vault's lock locks.
+    private func isLockable(_ path: String) throws -> Bool {
+        switch try SecretPath(path).map(resolve) {
+        case .collection(let id)?, .item(let id, _)?: id != SecretStore.sessionCollection
+        default: false
+        }
+    }
+
+    private func unlock(_ call: BusRequest) throws -> [BusArgument] {
+        let paths = Self.paths(call.arguments.first)
+        let locked = try hub.isLocked ? paths.filter(isLockable) : []
+        let unlocked = paths.filter { !locked.contains($0) }
+        let prompt = locked.isEmpty ? SecretPath.none : prompts.add(locked, "p\(hub.number())")
+        return [.array(of: "o", unlocked.map { .path($0) }), .path(prompt)]
+    }
+
+    /// Locks the vault, as far as the program may: there is one lock for all collections.
+    private func lock(_ call: BusRequest) throws -> [BusArgument] {
+        let lockable = try Self.paths(call.arguments.first).filter(isLockable)
+        // An error where nothing can be locked: libsecret's own tool does not survive an answer that says so.
+        if !lockable.isEmpty { try access.session().perform(LockVault(after: .zero)) }
+        return [.array(of: "o", lockable.map { .path($0) }), .path(SecretPath.none)]
+    }
+
+    private func answerAsPrompt(_ call: BusRequest, _ id: String) throws -> SecretAnswer {
+        let path = SecretPath.prompt(id).text
+        switch call.member {
+        case "Prompt":
+            guard prompts.start(path, until: .now + hub.patience) else { throw SecretServiceError.noObject(path) }
+            if hub.isLocked { hub.report(access.name) }
+        case "Dismiss":
+            guard prompts.start(path, until: .now) else { throw SecretServiceError.noObject(path) }
+        default: throw SecretServiceError.unknownMethod(call)
+        }
+        mailbox.open()
+        return SecretAnswer()
+    }
+
+    // MARK: Collections
+
+    private func answerAsCollection(_ call: BusRequest, _ id: String) throws -> SecretAnswer {
+        switch call.member {
+        case "SearchItems":
+            return try access.withRoom {
+                let id = try collection(id).id
+                let found = try store().find(in: id, with: try Self.attributes(call.arguments.first))
+                return SecretAnswer(values: [.array(of: "o", Self.paths(found))])
+            }
+        case "CreateItem": return SecretAnswer(values: try createItem(call, try collection(id)))
+        case "Delete":
+            let collection = try collection(id)
+            guard ![SecretStore.defaultCollection, SecretStore.sessionCollection].contains(collection.id) else {
+                throw SecretServiceError.notSupported("the collections login and session cannot be deleted")
+            }
+            try store().delete(collection)
+            post(.service, "CollectionDeleted", .collection(collection.id), of: collection.group)
+            return SecretAnswer(values: [.path(SecretPath.none)])
+        default: throw SecretServiceError.unknownMethod(call)
+        }
+    }
 
     private func collection(_ id: String) throws -> SecretStore.Collection {
-        guard let found = try store.collections().first(where: { $0.id == id }) else {
+        guard let found = try store().collections().first(where: { $0.id == id }) else {
             throw SecretServiceError.noObject(SecretPath.collection(id).text)
         }
         return found
     }
 
-    private func item(_ path: SecretPath) throws -> SecretStore.Item {
-        guard case .item(let collection, let id) = path, let found = try store.items(in: collection, id: id).first
-        else {
-            throw SecretServiceError.noObject(path.text)
+    private func createItem(_ call: BusRequest, _ collection: SecretStore.Collection) throws -> [BusArgument] {
+        guard call.arguments.count == 3 else {
+            throw SecretServiceError.invalid("CreateItem takes properties, a secret, and whether to replace")
         }
+        let properties = call.arguments[0]
+        let secret = try secret(call.arguments[1])
+        let attributes = try Self.attributes(properties.entry("org.freedesktop.Secret.Item.Attributes"))
+        let made = try store().store(
+            secret.value, in: collection.id,
+            label: properties.entry("org.freedesktop.Secret.Item.Label")?.string ?? "", attributes: attributes,
+            contentType: secret.contentType, replacing: call.arguments[2].boolean ?? false)
+        tell(made.isNew ? "ItemCreated" : "ItemChanged", made.item)
+        return [Self.path(made.item), .path(SecretPath.none)]
+    }
+
+    // MARK: Items
+
+    private func answerAsItem(_ call: BusRequest, _ path: SecretPath) throws -> SecretAnswer {
+        switch call.member {
+        case "GetSecret":
+            let session = try session(call.arguments.first)
+            return SecretAnswer(values: [try secret(of: try item(path), session)], isSecret: true)
+        case "SetSecret":
+            let item = try item(path)
+            let secret = try secret(call.arguments.first)
+            try store().change(
+                item, ItemChanges(attributes: [.itemDescription: .string(secret.contentType)], value: secret.value))
+            tell("ItemChanged", item)
+            return SecretAnswer()
+        case "Delete":
+            let item = try item(path)
+            try store().delete(item)
+            tell("ItemDeleted", item)
+            return SecretAnswer(values: [.path(SecretPath.none)])
+        default: throw SecretServiceError.unknownMethod(call)
+        }
+    }
+
+    private func item(_ path: SecretPath) throws -> SecretStore.Item {
+        guard case .item(let collection, let id) = path, let found = try store().items(in: collection, id: id).first
+        else { throw SecretServiceError.noObject(path.text) }
         return found
     }
 
@@ -121,102 +251,95 @@ final class SecretClient {
         .path(SecretPath.item(collection: item.collection, id: item.id).text)
     }
 
-    private static func paths(_ value: BusValue?) -> [BusArgument] {
-        (value?.elements ?? []).compactMap(\.string).map { .path($0) }
+    /// What is known of a locked item is its identifier.
+    private static func path(_ locked: UUID) -> BusArgument {
+        .path(
+            SecretPath.item(collection: SecretStore.defaultCollection, id: SecretStore.name(ofLocked: locked)).text)
     }
 
-    private func emit(_ source: SecretPath, _ member: String, _ object: SecretPath) throws {
-        let interface = source == .service ? "Service" : "Collection"
-        try peer.emit(source.text, "org.freedesktop.Secret.\(interface)", member, [.path(object.text)])
+    private static func paths(_ found: SecretStore.Found) -> [BusArgument] {
+        found.items.map(path) + found.locked.map(path)
+    }
+
+    private static func paths(_ value: BusValue?) -> [String] { (value?.elements ?? []).compactMap(\.string) }
+
+    private func tell(_ member: String, _ item: SecretStore.Item) {
+        post(.collection(item.collection), member, .item(collection: item.collection, id: item.id), of: item.group)
+    }
+
+    private func post(_ source: SecretPath, _ member: String, _ object: SecretPath, of group: String) {
+        hub.post(
+            SentSignal(path: source.text, interface: source.interface, member: member, values: [.path(object.text)]),
+            of: group)
     }
 
     // MARK: Sessions and secrets
 
-    private func openSession(_ call: BusCall) throws -> [BusArgument] {
-        guard call.arguments.first?.string == "plain" else {
-            throw SecretServiceError.notSupported("this socket has the session algorithm plain: nobody else reads it")
+    private func openSession(_ call: BusRequest) throws -> [BusArgument] {
+        let made: (session: SecretSession, answer: BusArgument)
+        switch call.arguments.first?.string {
+        case SecretSession.plainName?: made = (.plain, .string(""))
+        case SecretSession.encryptedName?:
+            guard case .bytes(let publicKey)? = call.arguments.last?.content else {
+                throw SecretServiceError.invalid("the input of \(SecretSession.encryptedName) is a public key")
+            }
+            let agreed = try SecretSession.agree(with: publicKey)
+            made = (agreed.0, .bytes(agreed.1))
+        default:
+            throw SecretServiceError.notSupported(
+                "the algorithms are \(SecretSession.plainName) and \(SecretSession.encryptedName)")
         }
         guard sessions.count < Self.sessionLimit else {
-            throw SecretServiceError(
-                name: "org.freedesktop.DBus.Error.LimitsExceeded",
-                message: "a program has at most \(Self.sessionLimit) sessions: close some")
+            throw SecretServiceError.limit("a program has at most \(Self.sessionLimit) sessions: close some")
         }
-        sessionCount += 1
-        let id = "s\(sessionCount)"
-        sessions.insert(id)
-        return [.variant(.string("")), .path(SecretPath.session(id).text)]
+        let id = "s\(hub.number())"
+        sessions[id] = made.session
+        return [.variant(made.answer), .path(SecretPath.session(id).text)]
     }
 
-    private func session(_ value: BusValue?) throws -> SecretPath {
-        guard let path = value?.string.flatMap({ SecretPath($0) }), case .session(let id) = path, sessions.contains(id)
-        else { throw SecretServiceError.noSession }
-        return path
+    private func session(_ value: BusValue?) throws -> (path: String, session: SecretSession) {
+        guard let text = value?.string, case .session(let id)? = SecretPath(text), let session = sessions[id] else {
+            throw SecretServiceError.noSession
+        }
+        return (text, session)
     }
 
-    private func secret(of item: SecretStore.Item, _ session: SecretPath) throws -> BusArgument {
-        guard let value = try store.secret(of: item) else {
+    private func secret(
+        of item: SecretStore.Item, _ session: (path: String, session: SecretSession)
+    ) throws -> BusArgument {
+        guard let value = try store().secret(of: item) else {
             throw SecretServiceError.noObject(SecretPath.item(collection: item.collection, id: item.id).text)
         }
         let type = item.contentType.isEmpty ? "text/plain" : item.contentType
-        return .structure([.path(session.text), .bytes([]), .bytes(Array(value)), .string(type)])
+        let closed = try session.session.close(value)
+        return .structure([.path(session.path), .bytes(closed.parameters), .bytes(closed.bytes), .string(type)])
     }
 
-    private func secrets(_ call: BusCall) throws -> BusArgument {
+    private func secrets(_ call: BusRequest) throws -> BusArgument {
         guard call.arguments.count == 2 else {
             throw SecretServiceError.invalid("GetSecrets takes items and a session")
         }
         let session = try session(call.arguments[1])
         var found: [BusArgument] = []
-        for text in (call.arguments[0].elements ?? []).compactMap(\.string) {
-            guard let path = SecretPath(text), let item = try? item(path) else { continue }
-            found.append(.entry(.path(text), try secret(of: item, session)))
+        var bytes = 0
+        for text in Self.paths(call.arguments[0]) {
+            // Those that are locked or gone are left out.
+            guard let path = SecretPath(text), let item = try? item(try resolve(path)) else { continue }
+            let secret = try secret(of: item, session)
+            if case .structure(let parts) = secret, case .bytes(let value) = parts[2] { bytes += value.count }
+            guard bytes <= BusPeer.largestMessage * 4 else {
+                throw SecretServiceError.limit("the secrets are more than 8 MiB: ask for fewer at a time")
+            }
+            found.append(.entry(.path(text), secret))
         }
         return .array(of: "{o(oayays)}", found)
     }
 
     private func secret(_ value: BusValue?) throws -> (value: Data, contentType: String) {
-        guard let parts = value?.elements, parts.count == 4 else {
-            throw SecretServiceError.invalid("a secret has a session, parameters, a value and a type")
-        }
-        _ = try session(parts[0])
-        let bytes = (parts[2].elements ?? []).compactMap { value -> UInt8? in
-            if case .byte(let byte) = value { byte } else { nil }
-        }
-        return (.wipedWhenFreed(Data(bytes)), parts[3].string ?? "")
-    }
-
-    // MARK: Making
-
-    private func createItem(_ call: BusCall, _ collection: String) throws -> [BusArgument] {
-        guard call.arguments.count == 3 else {
-            throw SecretServiceError.invalid("CreateItem takes properties, a secret, and whether to replace")
-        }
-        let properties = call.arguments[0]
-        let secret = try secret(call.arguments[1])
-        let attributes = try Self.attributes(properties.entry("org.freedesktop.Secret.Item.Attributes"))
-        let made = try store.store(
-            secret.value, in: collection, label: properties.entry("org.freedesktop.Secret.Item.Label")?.string ?? "",
-            attributes: attributes, contentType: secret.contentType, replacing: call.arguments[2].boolean ?? false)
-        let path = SecretPath.item(collection: collection, id: made.item.id)
-        try emit(.collection(collection), made.isNew ? "ItemCreated" : "ItemChanged", path)
-        return [.path(path.text), .path(SecretPath.none)]
-    }
-
-    private func createCollection(_ call: BusCall) throws -> [BusArgument] {
-        guard call.arguments.count == 2 else {
-            throw SecretServiceError.invalid("CreateCollection takes properties and an alias")
-        }
-        // There is one collection for an alias.
-        if let alias = call.arguments[1].string, !alias.isEmpty {
-            guard let id = SecretAlias.collection(alias) else {
-                throw SecretServiceError.notSupported("the only aliases are default, login and session")
-            }
-            return [.path(SecretPath.collection(id).text), .path(SecretPath.none)]
-        }
-        let label = call.arguments[0].entry("org.freedesktop.Secret.Collection.Label")?.string ?? ""
-        let made = try store.store(collection: nil, label: label)
-        try emit(.service, "CollectionCreated", .collection(made.id))
-        return [.path(SecretPath.collection(made.id).text), .path(SecretPath.none)]
+        guard let parts = value?.elements, parts.count == 4, case .bytes(let parameters) = parts[1],
+            case .bytes(let bytes) = parts[2]
+        else { throw SecretServiceError.invalid("a secret has a session, parameters, a value and a type") }
+        return (try session(parts[0]).session.open(parameters, bytes), parts[3].string ?? "")
     }
 
     private static func attributes(_ value: BusValue?) throws -> CustomAttributes {
@@ -233,13 +356,16 @@ final class SecretClient {
 
     // MARK: Properties
 
-    private func properties(_ call: BusCall) throws -> [BusArgument] {
-        guard let path = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
+    private func properties(_ call: BusRequest) throws -> SecretAnswer {
+        guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
+        let path = try resolve(named)
         let interface = call.arguments.first?.string ?? ""
         switch call.member {
         case "GetAll":
-            let all = try values(of: path).map { BusArgument.entry(.string($0.key), .variant($0.value)) }
-            return [.array(of: "{sv}", all)]
+            let all = try values(of: path).sorted { $0.key < $1.key }
+            return SecretAnswer(values: [
+                .array(of: "{sv}", all.map { BusArgument.entry(.string($0.key), .variant($0.value)) })
+            ])
         case "Get":
             let name = call.arguments.last?.string ?? ""
             guard let value = try values(of: path)[name] else {
@@ -247,12 +373,12 @@ final class SecretClient {
                     name: "org.freedesktop.DBus.Error.UnknownProperty",
                     message: "there is no property \(name) of \(interface)")
             }
-            return [.variant(value)]
+            return SecretAnswer(values: [.variant(value)])
         case "Set":
             guard call.arguments.count == 3 else { throw SecretServiceError.invalid("Set takes a name and a value") }
             try set(path, call.arguments[1].string ?? "", call.arguments[2].content)
-            return []
-        default: throw SecretServiceError.unknownMethod(call.interface, call.member)
+            return SecretAnswer()
+        default: throw SecretServiceError.unknownMethod(call)
         }
     }
 
@@ -260,18 +386,26 @@ final class SecretClient {
         func seconds(_ date: Date?) -> BusArgument { .unsigned64(UInt64(max(0, date?.timeIntervalSince1970 ?? 0))) }
         switch path {
         case .service:
-            let paths = try store.collections().map { BusArgument.path(SecretPath.collection($0.id).text) }
+            let paths = try store().collections().map { BusArgument.path(SecretPath.collection($0.id).text) }
             return ["Collections": .array(of: "o", paths)]
         case .collection(let id):
             let collection = try collection(id)
             return [
-                "Items": .array(of: "o", try store.items(in: collection.id).map(Self.path)),
-                "Label": .string(collection.label), "Locked": .boolean(false),
+                "Items": .array(of: "o", Self.paths(try store().find(in: collection.id))),
+                "Label": .string(collection.label),
+                "Locked": .boolean(hub.isLocked && id != SecretStore.sessionCollection),
                 "Created": seconds(collection.stored?.creationDate),
                 "Modified": seconds(collection.stored?.modificationDate),
             ]
-        case .item:
-            let item = try item(path)
+        case .item(let collection, let id):
+            let found = try store().find(in: collection, id: id)
+            if !found.locked.isEmpty {
+                return [
+                    "Attributes": .array(of: "{ss}", []), "Label": .string(""), "Locked": .boolean(true),
+                    "Type": .string(""), "Created": .unsigned64(0), "Modified": .unsigned64(0),
+                ]
+            }
+            guard let item = found.items.first else { throw SecretServiceError.noObject(path.text) }
             let attributes = item.attributes.sorted { $0.key < $1.key }
             return [
                 "Attributes": .array(
@@ -280,7 +414,7 @@ final class SecretClient {
                 "Type": .string(item.attributes["xdg:schema"] ?? ""), "Created": seconds(item.stored.creationDate),
                 "Modified": seconds(item.stored.modificationDate),
             ]
-        case .session: return [:]
+        case .session, .prompt, .alias: return [:]
         }
     }
 
@@ -290,49 +424,21 @@ final class SecretClient {
             guard id != SecretStore.sessionCollection else {
                 throw SecretServiceError.notSupported("the collection session keeps its label")
             }
-            let collection = try store.store(collection: try collection(id).id, label: label)
-            try emit(.service, "CollectionChanged", .collection(collection.id))
+            let collection = try store().store(collection: try collection(id), label: label)
+            post(.service, "CollectionChanged", .collection(collection.id), of: collection.group)
         case (.item, "Label", .string(let label)?):
             let item = try item(path)
-            try store.change(item, ItemChanges(attributes: [.label: .string(label)]))
-            try emit(.collection(item.collection), "ItemChanged", path)
+            try store().change(item, ItemChanges(attributes: [.label: .string(label)]))
+            tell("ItemChanged", item)
         case (.item, "Attributes", .array?):
             let item = try item(path)
             var changes = ItemChanges()
             changes.customAttributes = try Self.attributes(value)
-            try store.change(item, changes)
-            try emit(.collection(item.collection), "ItemChanged", path)
+            try store().change(item, changes)
+            tell("ItemChanged", item)
         default:
             throw SecretServiceError(
                 name: "org.freedesktop.DBus.Error.PropertyReadOnly", message: "\(name) cannot be set")
         }
-    }
-}
-
-/// What programs ask a bus for. There is one service, which is always there.
-private enum BusNames {
-    private static let secrets = "org.freedesktop.secrets"
-
-    static func answer(_ call: BusCall) throws -> [BusArgument] {
-        let name = call.arguments.first?.string ?? ""
-        switch call.member {
-        case "Hello": return [.string(":1.1")]
-        case "AddMatch", "RemoveMatch": return []
-        case "NameHasOwner": return [.boolean(isThere(name))]
-        case "StartServiceByName" where isThere(name): return [.unsigned32(2)]
-        case "GetNameOwner" where isThere(name): return [.string(BusPeer.serviceName)]
-        case "ListNames", "ListActivatableNames":
-            return [.array(of: "s", [.string("org.freedesktop.DBus"), .string(secrets)])]
-        case "GetId": return [.string("00000000000000000000000000000001")]
-        default:
-            throw isThere(name)
-                ? SecretServiceError.unknownMethod(call.interface, call.member)
-                : SecretServiceError(
-                    name: "org.freedesktop.DBus.Error.ServiceUnknown", message: "there is only \(secrets) here")
-        }
-    }
-
-    private static func isThere(_ name: String) -> Bool {
-        [secrets, BusPeer.serviceName, "org.freedesktop.DBus"].contains(name)
     }
 }

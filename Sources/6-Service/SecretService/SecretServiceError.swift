@@ -1,3 +1,5 @@
+import Access
+import SystemBus
 import VaultInterface
 
 /// What a program gets instead of an answer.
@@ -12,9 +14,14 @@ struct SecretServiceError: Error {
     static let noSession = SecretServiceError(
         name: "org.freedesktop.Secret.Error.NoSession", message: "open a session first")
 
-    static func unknownMethod(_ interface: String, _ member: String) -> SecretServiceError {
+    static func unknownMethod(_ call: BusRequest) -> SecretServiceError {
         SecretServiceError(
-            name: "org.freedesktop.DBus.Error.UnknownMethod", message: "there is no method \(member) of \(interface)")
+            name: "org.freedesktop.DBus.Error.UnknownMethod",
+            message: "there is no method \(call.member) of \(call.interface)")
+    }
+
+    static func limit(_ reason: String) -> SecretServiceError {
+        SecretServiceError(name: "org.freedesktop.DBus.Error.LimitsExceeded", message: reason)
     }
 
     static func invalid(_ reason: String) -> SecretServiceError {
@@ -34,6 +41,8 @@ struct SecretServiceError: Error {
             self.init(
                 name: "org.freedesktop.Secret.Error.IsLocked",
                 message: "the keychain is locked: unlock it with `keychain unlock`")
+        case VaultError.accessDenied(let denied):
+            self.init(name: "org.freedesktop.DBus.Error.AccessDenied", message: denied.description)
         default: self.init(name: "org.freedesktop.DBus.Error.Failed", message: "\(error)")
         }
     }

@@ -1,6 +1,8 @@
+import Access
 import CLibrary
 import Synchronization
 import SystemBus
+import VaultInterface
 import VaultService
 
 /// A socket that programs of this user take for their session bus, with the Secret Service on it and nothing else.
@@ -10,7 +12,8 @@ package final class SecretServiceSocket: Sendable {
     /// For `DBUS_SESSION_BUS_ADDRESS`.
     package let address: String
     private let listener: Int32
-    private let store: SecretStore
+    private let session: VaultSession
+    private let hub = SecretHub()
     /// The connections of each process.
     private let clients = Mutex<[pid_t: Int]>([:])
 
@@ -21,8 +24,13 @@ package final class SecretServiceSocket: Sendable {
     /// Listens at `path`, open to this user alone.
     ///
     /// - Throws: `SocketError`.
-    package init(at path: String, _ store: SecretStore) throws {
-        (address, self.store) = ("unix:path=\(path)", store)
+    package init(at path: String, _ session: VaultSession) throws {
+        address = "unix:path=\(path)"
+        // All programs share one group.
+        var session = session
+        session.client.accessGroups = [SecretGuests.sharedGroup]
+        (session.client.preferredGroup, session.client.listableGroups) = (nil, nil)
+        self.session = session
         let mask = umask(0o177)
         defer { umask(mask) }
         listener = try UnixSocket.listen(at: path, mode: 0o600)
@@ -47,8 +55,11 @@ package final class SecretServiceSocket: Sendable {
                 continue
             }
             let started = ConnectionThread.start { [self] in
-                // The connection closes the socket.
-                if let bus = try? BusPeer(socket) { SecretClient(bus, store).serve(interruption: -1) }
+                // The peer closes the socket.
+                if let bus = try? BusPeer(socket) {
+                    let access = SecretAccess(session: { [session] () throws(VaultError) in session }, name: "")
+                    SecretConnection(peer: bus, client: SecretClient(access, hub, Mailbox()), hub: hub).run()
+                }
                 leave(peer.process)
             }
             if !started {

@@ -2,50 +2,77 @@ import FoundationEssentials
 import KeychainModel
 import Synchronization
 
-/// The items of the collection `session`, which are in memory alone and go with the process.
+/// The items of the collections `session`, which are in memory alone and go with the process. Each program has a
+/// collection of its own.
 final class SessionItems: Sendable {
-    private let items = Mutex<[String: StoredItem]>([:])
-    /// The most items, so that a program cannot take all memory.
-    private static let most = 1000
+    /// Whose items they are.
+    struct Owner: Hashable, Sendable {
+        var user: UInt32
+        var group: String
+    }
+
+    private struct Kept {
+        var item: StoredItem
+        var size: Int
+    }
+
+    private let items = Mutex<[Owner: [String: Kept]]>([:])
+    /// The most that the items of one user's programs may take, in bytes, so that nobody can take all memory.
+    private static let most = 8 << 20
+    /// What an item takes besides its attributes and its secret.
+    private static let overhead = 1024
 
     /// Returns the items without their secrets.
-    func all() -> [(id: String, stored: StoredItem)] {
+    func all(of owner: Owner) -> [(id: String, stored: StoredItem)] {
         items.withLock { items in
-            items.map { id, item in
-                var item = item
+            (items[owner] ?? [:]).map { id, kept in
+                var item = kept.item
                 item.value = nil
                 return (id, item)
             }
         }
     }
 
-    func secret(_ id: String) -> Data? { items.withLock { $0[id]?.value } }
+    func secret(_ id: String, of owner: Owner) -> Data? { items.withLock { $0[owner]?[id]?.item.value } }
 
-    /// Puts an item there. Nil if there are too many.
-    func put(_ id: String, _ new: NewItem) -> StoredItem? {
+    /// Puts an item there. Nil if there is no room.
+    func put(_ id: String, _ new: NewItem, of owner: Owner) -> StoredItem? {
         let now = Date()
         return items.withLock { items in
-            guard items[id] != nil || items.count < Self.most else { return nil }
             let stored = StoredItem(
                 itemClass: new.itemClass, identifier: UUID(), attributes: new.attributes,
-                customAttributes: new.customAttributes ?? [:], accessGroup: SecretStore.group,
+                customAttributes: new.customAttributes ?? [:], accessGroup: owner.group,
                 accessControl: new.accessControl, isSynchronizable: false,
-                creationDate: items[id]?.creationDate ?? now, modificationDate: now, value: new.value)
-            items[id] = stored
-            return stored
+                creationDate: items[owner]?[id]?.item.creationDate ?? now, modificationDate: now, value: new.value)
+            return Self.keep(stored, id, of: owner, in: &items) ? stored : nil
         }
     }
 
-    func change(_ id: String, _ changes: ItemChanges) {
+    /// - Returns: False if there is no room.
+    func change(_ id: String, _ changes: ItemChanges, of owner: Owner) -> Bool {
         items.withLock { items in
-            guard var item = items[id] else { return }
+            guard var item = items[owner]?[id]?.item else { return true }
             item.attributes.merge(changes.attributes) { _, new in new }
             if let attributes = changes.customAttributes { item.customAttributes = attributes }
             if let value = changes.value { item.value = value }
             item.modificationDate = Date()
-            items[id] = item
+            return Self.keep(item, id, of: owner, in: &items)
         }
     }
 
-    func remove(_ id: String) { items.withLock { $0[id] = nil } }
+    func remove(_ id: String, of owner: Owner) { items.withLock { $0[owner]?[id] = nil } }
+
+    private static func keep(
+        _ item: StoredItem, _ id: String, of owner: Owner, in items: inout [Owner: [String: Kept]]
+    ) -> Bool {
+        let texts = item.customAttributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        let label = if case .string(let text)? = item.attributes[.label] { text.utf8.count } else { 0 }
+        let kept = Kept(item: item, size: overhead + texts + label + (item.value?.count ?? 0))
+        let taken = items.filter { $0.key.user == owner.user }.values.reduce(0) { sum, items in
+            items.values.reduce(sum) { $0 + $1.size }
+        }
+        guard taken - (items[owner]?[id]?.size ?? 0) + kept.size <= most else { return false }
+        items[owner, default: [:]][id] = kept
+        return true
+    }
 }

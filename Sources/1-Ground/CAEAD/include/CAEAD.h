@@ -1,5 +1,5 @@
 // AES-256-GCM, ChaCha20-Poly1305, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key that is
-// prepared once.
+// prepared once; and powers modulo a number, which swift-crypto keeps to itself.
 // swift-crypto's own interface prepares the key and allocates memory for each message, which takes longer than
 // encrypting a small message.
 //
@@ -55,5 +55,10 @@ void cbc_decrypt(const cbc_key *_Nonnull key, const void *_Nonnull sealed, size_
 /// the keys have no HMAC.
 bool cbc_authenticate(cbc_key *_Nonnull key, const void *_Nonnull bytes, size_t count,
     const void *_Nonnull number, void *_Nonnull code);
+
+/// Computes `base` to the power of `exponent` modulo `modulus`, an odd number that is larger than `base`, in a time that
+/// depends on the sizes alone. All are big-endian and have `count` bytes. Returns false without BoringSSL or memory.
+bool modular_power(const void *_Nonnull base, const void *_Nonnull exponent, const void *_Nonnull modulus, size_t count,
+    void *_Nonnull power);
 
 #endif

@@ -124,7 +124,7 @@ struct ListCommand: DocumentedCommand {
                 switch part {
                 case .damage: leftOut.damaged += 1
                 case .withheld: leftOut.withheld += 1
-                case .item, .expired: break
+                case .item, .expired, .locked: break
                 }
             }.filter(isListed)
         } catch {

@@ -54,7 +54,7 @@ struct SecretRun {
         _ passcode: PasscodeInput, in folder: borrowing MemoryFolder, _ environment: EnvironmentBlock
     ) throws {
         let socket = try SecretServiceSocket(
-            at: "\(folder.path)/bus", SecretStore(try VaultSession.ofOwner(passcode)))
+            at: "\(folder.path)/bus", try VaultSession.ofOwner(passcode))
         guard DetachedThread.start("secret-service", { socket.run() }) else {
             throw Failure.file("start", "a thread", errno)
         }

@@ -1,4 +1,5 @@
 import Access
+import FoundationEssentials
 import Frames
 import KeychainModel
 
@@ -25,6 +26,9 @@ package struct CopyItems: VaultOperation {
         /// An item, without its value, that was left out because it is expired; only for a query with
         /// ``SearchReports/expired``.
         case expired(StoredItem)
+        /// An item, by its identifier, that was left out because its class is locked; only for a query with
+        /// ``SearchReports/locked``.
+        case locked(UUID)
     }
 
     package typealias Reply = Done
@@ -58,6 +62,7 @@ extension CopyItems.Part: WireValue {
         case .damage(let reason): buffer.write(code: 2, reason)
         case .withheld(let item): buffer.write(code: 3, item)
         case .expired(let item): buffer.write(code: 4, item)
+        case .locked(let identifier): buffer.write(code: 5, identifier)
         }
     }
 
@@ -67,6 +72,7 @@ extension CopyItems.Part: WireValue {
         case 2: self = .damage(reason: try reader.read())
         case 3: self = .withheld(try reader.read())
         case 4: self = .expired(try reader.read())
+        case 5: self = .locked(try reader.read())
         default: throw FrameError("unknown part of a search's answer")
         }
     }

@@ -150,6 +150,10 @@ struct ItemFinder {
     ) throws -> FoundItem? {
         // The key of the class was destroyed with the passcode, and the items with it.
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
+        if query.reports.contains(.locked), (try? keybag.keys.checkAvailable(row.binding.protection)) == nil {
+            report(.locked(row.binding.identifier))
+            return nil
+        }
         var item = try keybag.openMetadata(of: row)
         guard plan.accepts(item) else { return nil }
         if includingValues, !query.includesExpired, let end = item.expiry.date, end <= now {

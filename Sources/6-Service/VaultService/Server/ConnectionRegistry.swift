@@ -3,7 +3,7 @@ import Access
 /// The connections of a server, and whose they are.
 final class ConnectionRegistry: Sendable {
     private struct Entry {
-        let connection: ServerConnection
+        let connection: any ServedConnection
         let user: UInt32
         /// Nil until the connection has been greeted.
         var program: ServedProgram?
@@ -21,19 +21,19 @@ final class ConnectionRegistry: Sendable {
     private static let mostOnTheirWayOut = 64
 
     /// Adds a connection that has said nothing yet.
-    func add(_ connection: ServerConnection, ofUser user: UInt32) {
+    func add(_ connection: any ServedConnection, ofUser user: UInt32) {
         state.withLock { state in
             state.entries[ObjectIdentifier(connection)] = Entry(connection: connection, user: user, program: nil)
         }
     }
 
-    func remove(_ connection: ServerConnection) {
+    func remove(_ connection: any ServedConnection) {
         state.change { state in
             if state.entries.removeValue(forKey: ObjectIdentifier(connection)) == nil { state.ending -= 1 }
         }
     }
 
-    func greeted(_ connection: ServerConnection, _ program: ServedProgram) {
+    func greeted(_ connection: any ServedConnection, _ program: ServedProgram) {
         state.withLock { $0.entries[ObjectIdentifier(connection)]?.program = program }
     }
 

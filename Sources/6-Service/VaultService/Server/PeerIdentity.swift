@@ -85,6 +85,10 @@ package final class Peer: Sendable {
 
     deinit { close(process) }
 
+    /// Returns the path of the program that a process runs, for a name; nil if it cannot be read. By the time that it is
+    /// known, the number may stand for another process.
+    package static func program(ofProcess number: Int32) -> String? { target(of: "/proc/\(number)/exe") }
+
     /// Returns whether the process that connected is still there and runs the same file.
     package func isUnchanged() -> Bool {
         FileNumbers(at: "/proc/\(identity.process)/exe") == image && isAlive

@@ -10,7 +10,7 @@ import VaultInterface
 // Safe to share between threads: what changes is touched by the thread that calls `run()` alone, on which requests are
 // answered and questions are asked, too. Others read `wait`, which is atomic, and call `end()`, which shuts down the
 // socket's descriptor: a constant, open for as long as anybody has a reference to this.
-final class ServerConnection: @unchecked Sendable {
+final class ServerConnection: ServedConnection, @unchecked Sendable {
     let socket: FrameSocket
     let server: VaultServer
     let wait = ConnectionWait()
@@ -82,7 +82,7 @@ final class ServerConnection: @unchecked Sendable {
     }
 
     /// Stands for the owner's tool where programs share something.
-    private static let ownersTool = ServedProgram(user: geteuid(), name: "keychain", hasChosenName: false)
+    static let ownersTool = ServedProgram(user: geteuid(), name: "keychain", hasChosenName: false)
 
     private func refreshGrant(of peer: Peer) throws(VaultError) {
         let (entitlements, generation) = server.entitlements.current()
@@ -178,15 +178,7 @@ final class ServerConnection: @unchecked Sendable {
         return goesOn
     }
 
-    /// Records a refusal that the vault's own gate did not make.
-    private func record(_ error: VaultError) {
-        guard case .accessDenied(let denied) = error, case .unknownCaller = denied, server.audit.isRecording else {
-            return
-        }
-        let name = grant.identifier.isEmpty ? "process of user \(peer?.identity.user ?? 0)" : grant.identifier
-        let program = ServedProgram(user: peer?.identity.user ?? .max, name: grant.identifier)
-        server.audit.record(AuditEvent(.refused, client: name, program: program, failure: AuditFailure(denied)))
-    }
+    private func record(_ error: VaultError) { server.record(error, of: grant.identifier, peer?.identity.user) }
 
     private func fail(_ error: VaultError) {
         outgoing.removeAll()
@@ -294,7 +286,7 @@ final class ServerConnection: @unchecked Sendable {
 
 extension VaultError {
     /// Whether a caller that met this may have been trying something.
-    fileprivate var isRefusal: Bool {
+    var isRefusal: Bool {
         switch self {
         case .accessDenied, .authenticationFailed, .wrongPasscode, .passcodeDelayed: true
         default: false

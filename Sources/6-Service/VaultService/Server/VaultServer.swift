@@ -12,7 +12,7 @@ package final class VaultServer: Sendable {
     let limits: ServerLimits
     let observer: any ServerObserver
     let audit: any AuditSink
-    let owner: uid_t
+    package let owner: uid_t
     let ownerTool: PeerIdentity.Executable?
     let rates: RateLimiter
     let budget: RequestBudget
@@ -45,14 +45,34 @@ package final class VaultServer: Sendable {
     ///
     /// - Parameter turn: Called at least once in each tenth of a second in which connections can be accepted.
     package func serve(_ listener: Int32, everyTurn turn: () -> Void = {}) {
-        while !stops {
+        accept(on: listener, nil) {
             turn()
+            return true
+        }
+    }
+
+    /// The same for programs that speak another protocol.
+    ///
+    /// - Parameters:
+    ///   - isWanted: Asked in each tenth of a second whether to go on.
+    ///   - guest: Serves a program until it is gone.
+    package func serve(
+        _ listener: Int32, while isWanted: () -> Bool,
+        eachGuest guest: @escaping @Sendable (GuestVault, GuestConnection) -> Void
+    ) {
+        accept(on: listener, guest, isWanted)
+    }
+
+    private func accept(
+        on listener: Int32, _ guest: (@Sendable (GuestVault, GuestConnection) -> Void)?, _ turn: () -> Bool
+    ) {
+        while turn(), !stops {
             var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
             guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
-            let socket = accept(listener, nil, nil)
+            let socket = CLibrary.accept(listener, nil, nil)
             if socket >= 0 {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-                admit(socket)
+                admit(socket, guest)
             } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
                 registry.endOne(waiting: Self.wayOut)
                 // Its descriptor is closed a moment after its thread is gone.
@@ -64,14 +84,19 @@ package final class VaultServer: Sendable {
     /// How long a stop may go unnoticed by the accepting thread, in milliseconds.
     private static let stopInterval: Int32 = 100
 
-    private func admit(_ socket: Int32) {
+    private func admit(_ socket: Int32, _ guest: (@Sendable (GuestVault, GuestConnection) -> Void)?) {
         let user = Peer.user(of: socket)
         guard registry.makeRoom(within: limits.connections, waiting: Self.wayOut) else {
             observer.rejected(reason: "too many connections", user: user)
             close(socket)
             return
         }
-        let connection = ServerConnection(FrameSocket(socket), server: self)
+        let connection: any ServedConnection =
+            if let guest {
+                GuestConnection(socket, server: self, serve: guest)
+            } else {
+                ServerConnection(FrameSocket(socket), server: self)
+            }
         registry.add(connection, ofUser: user)
         guard !start(connection) else { return }
         observer.rejected(reason: "no thread for a connection", user: nil)
@@ -79,7 +104,7 @@ package final class VaultServer: Sendable {
     }
 
     /// Starts a connection's thread. Where there is no memory for one more, other connections end for it.
-    private func start(_ connection: ServerConnection) -> Bool {
+    private func start(_ connection: any ServedConnection) -> Bool {
         for attempt in 0..<4 {
             if attempt > 0 { registry.endOne(waiting: Self.wayOut) }
             let isStarted = ConnectionThread.start { [self] in
@@ -98,6 +123,14 @@ package final class VaultServer: Sendable {
     package func stop() {
         isStopping.store(true, ordering: .relaxed)
         registry.stop(within: limits.farewell)
+    }
+
+    /// Records a refusal that the vault's own gate did not make.
+    func record(_ error: VaultError, of client: String, _ user: UInt32?) {
+        guard case .accessDenied(let denied) = error, case .unknownCaller = denied, audit.isRecording else { return }
+        let name = client.isEmpty ? "process of user \(user ?? 0)" : client
+        let program = ServedProgram(user: user ?? .max, name: client)
+        audit.record(AuditEvent(.refused, client: name, program: program, failure: AuditFailure(denied)))
     }
 
     var stops: Bool { isStopping.load(ordering: .relaxed) }

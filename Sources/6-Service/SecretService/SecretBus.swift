@@ -1,0 +1,114 @@
+import Access
+import SystemBus
+import VaultInterface
+import VaultService
+
+/// The Secret Service on a bus. All programs on the bus share one access group: a bus says no more of a program than
+/// the number of its process.
+package final class SecretBus {
+    private let peer: BusPeer
+    private let server: VaultServer
+    private let hub: SecretHub
+    private let mailbox = Mailbox()
+    private let lines: SecretLines
+    /// The calls that are being answered, by their numbers.
+    private var calls: [Int: BusCall] = [:]
+    private var lastCall = 0
+
+    /// - Parameter replacing: Whether to take the service's name from a program that lets go of it.
+    /// - Throws: ``BusError/nameTaken(_:)`` if another program has it.
+    package init(
+        _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub
+    ) throws(BusError) {
+        peer = try BusPeer(.at(address), name: BusNames.secrets, replacing: replacing)
+        (self.server, self.hub) = (server, hub)
+        lines = SecretLines(mailbox)
+        mailbox.setGroups([SecretGuests.sharedGroup])
+        mailbox.open()
+        // Programs that go.
+        try peer.listen(
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
+                + "arg2=''")
+    }
+
+    /// Returns a function that wakes ``run(until:)``, so that it asks whether to stop. Safe on any thread.
+    package var waker: @Sendable () -> Void { { [mailbox] in mailbox.wake() } }
+
+    /// Why the serving ended.
+    package enum End: Sendable {
+        case stopped
+        /// Another program took the name.
+        case replaced
+        case busIsGone
+    }
+
+    /// Serves until the bus goes, or another program takes the name.
+    ///
+    /// - Parameter isStopped: Asked after each message and each call of ``waker``.
+    package func run(until isStopped: () -> Bool) -> End {
+        hub.add(mailbox)
+        lines.start()
+        defer {
+            hub.remove(mailbox)
+            lines.stop()
+        }
+        do throws(BusError) {
+            while !isStopped() {
+                // An answer is sent before the signals that come after it.
+                let messages = mailbox.takeAll()
+                for answered in lines.takeAnswers() {
+                    if let call = calls.removeValue(forKey: answered.number) {
+                        try peer.reply(to: call, with: answered.result)
+                    }
+                }
+                for message in messages {
+                    switch message {
+                    case .signal(let signal): try peer.emit(signal)
+                    case .lockChange: lines.lookAtPrompts(dueBefore: nil)
+                    }
+                }
+                lines.lookAtPrompts(dueBefore: .now)
+                switch try peer.next(until: lines.deadline, wake: mailbox.descriptor) {
+                case .call(let call): try take(call)
+                case .signal(let signal):
+                    if signal.member == "NameLost", signal.values.first?.string == BusNames.secrets { return .replaced }
+                    if signal.member == "NameOwnerChanged", let name = signal.values.first?.string {
+                        for number in lines.remove(name) { calls[number] = nil }
+                    }
+                case .pause: break
+                case .end: return .busIsGone
+                }
+            }
+            return .stopped
+        } catch {
+            return .busIsGone
+        }
+    }
+
+    private func take(_ call: BusCall) throws(BusError) {
+        let sender = call.request.sender
+        lastCall += 1
+        calls[lastCall] = call
+        let isTaken = lines.add(call.request, lastCall, of: sender) {
+            let process = (try? peer.askBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
+            return client(of: process.flatMap { Int32(exactly: $0) })
+        }
+        guard !isTaken else { return }
+        calls[lastCall] = nil
+        let error = SecretServiceError.limit("too many calls of this program, or too many programs, wait for answers")
+        try peer.reply(to: call, with: .failure(error))
+    }
+
+    private func client(of process: Int32?) -> SecretClient {
+        let program = process.flatMap { Peer.program(ofProcess: $0) }
+        let vault = GuestVault(
+            identifier: "bus:" + (program ?? "unknown"), process: process, groups: [SecretGuests.sharedGroup],
+            rights: [.list, .unlock], socket: peer.descriptor, server: server)
+        let access = SecretAccess(
+            session: { () throws(VaultError) in
+                VaultSession(vault: vault, client: try vault.grant().client(claiming: [SecretGuests.sharedGroup]))
+            },
+            name: program ?? "a program on the bus", withRoom: { try vault.withRoom($0) })
+        return SecretClient(access, hub, mailbox)
+    }
+}

@@ -1,0 +1,48 @@
+import SystemBus
+
+/// The prompts of one program: each waits until the vault is unlocked, or its time is over.
+///
+/// The service has no window to ask in. Somebody unlocks the vault in another way, such as with `keychain unlock`.
+struct SecretPrompts {
+    private struct Prompt {
+        let path: String
+        let objects: [String]
+        /// Nil until the program has started it, after it listens for the end.
+        var deadline: ContinuousClock.Instant?
+    }
+
+    private var prompts: [Prompt] = []
+    /// The most prompts of one program; one more takes the place of the oldest.
+    private static let most = 16
+
+    /// - Returns: The path of a prompt that unlocks `objects`.
+    mutating func add(_ objects: [String], _ id: String) -> String {
+        if prompts.count >= Self.most { prompts.removeFirst() }
+        let path = SecretPath.prompt(id).text
+        prompts.append(Prompt(path: path, objects: objects, deadline: nil))
+        return path
+    }
+
+    /// - Returns: False if there is no such prompt.
+    mutating func start(_ path: String, until deadline: ContinuousClock.Instant) -> Bool {
+        guard let index = prompts.firstIndex(where: { $0.path == path }) else { return false }
+        prompts[index].deadline = min(deadline, prompts[index].deadline ?? deadline)
+        return true
+    }
+
+    var deadline: ContinuousClock.Instant? { prompts.compactMap(\.deadline).min() }
+
+    /// Ends the prompts that are over, and returns their signals.
+    mutating func complete(isLocked: Bool, now: ContinuousClock.Instant) -> [SentSignal] {
+        let over = prompts.filter { prompt in prompt.deadline.map { !isLocked || $0 <= now } ?? false }
+        prompts.removeAll { prompt in over.contains { $0.path == prompt.path } }
+        return over.map { prompt in
+            SentSignal(
+                path: prompt.path, interface: SecretPath.prompt("").interface, member: "Completed",
+                values: [
+                    .boolean(isLocked),
+                    .variant(.array(of: "o", isLocked ? [] : prompt.objects.map { .path($0) })),
+                ])
+        }
+    }
+}

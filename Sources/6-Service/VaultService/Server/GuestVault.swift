@@ -1,0 +1,140 @@
+import Access
+import CLibrary
+import Synchronization
+import VaultInterface
+
+/// The vault as one program sees it that speaks another protocol than the daemon's own.
+///
+/// Each operation has the program's rights, waits for its turn, and is counted and recorded, as a request of the
+/// daemon's own protocol is. Nobody is asked for anything: such a protocol has no way to.
+package final class GuestVault: Vault {
+    private enum Caller: Sendable {
+        /// What a program may do follows from the entitlements.
+        case peer(Peer)
+        /// A program whose rights somebody else has decided on.
+        case decided(CallerGrant)
+    }
+
+    private struct State {
+        var grant: CallerGrant
+        var generation = -1
+    }
+
+    private let caller: Caller
+    private let socket: Int32
+    private let server: VaultServer
+    private let state: Mutex<State>
+
+    /// - Parameter socket: Belongs to somebody who keeps it open for as long as this is used.
+    init(_ peer: Peer, socket: Int32, server: VaultServer) throws(VaultError) {
+        (caller, self.socket, self.server) = (.peer(peer), socket, server)
+        state = Mutex(State(grant: CallerGrant(identifier: "")))
+        _ = try grant()
+    }
+
+    /// A program that a bus passes on. The bus has a connection with the service, and not the program itself.
+    ///
+    /// - Parameter socket: The bus's, which somebody keeps open for as long as this is used.
+    package init(
+        identifier: String, process: Int32?, groups: [String], rights: CallerRights, socket: Int32,
+        server: VaultServer
+    ) {
+        var grant = CallerGrant(identifier: identifier)
+        for group in groups { grant.add(group, isListable: rights.contains(.list)) }
+        grant.rights = rights
+        grant.program = ServedProgram(user: server.owner, name: identifier)
+        grant.process = ClientProcess(user: server.owner, number: process)
+        (caller, self.socket, self.server) = (.decided(grant), socket, server)
+        state = Mutex(State(grant: grant))
+    }
+
+    /// What the program may do now.
+    package func grant() throws(VaultError) -> CallerGrant {
+        guard case .peer(let peer) = caller else { return state.withLock(\.grant) }
+        let (entitlements, generation) = server.entitlements.current()
+        return try state.withLock { state throws(VaultError) in
+            guard generation != state.generation else { return state.grant }
+            do throws(AccessDenied) {
+                state.grant = try entitlements.grant(
+                    to: peer.identity, owner: server.owner, tool: server.ownerTool)
+            } catch {
+                throw .accessDenied(error)
+            }
+            state.generation = generation
+            return state.grant
+        }
+    }
+
+    /// Whose share the operations are taken from.
+    var program: ServedProgram { state.withLock { $0.grant.program } ?? ServerConnection.ownersTool }
+
+    private var user: uid_t { if case .peer(let peer) = caller { peer.identity.user } else { server.owner } }
+
+    private func checkCaller() throws(VaultError) {
+        guard case .peer(let peer) = caller, !peer.isUnchanged() else { return }
+        throw .accessDenied(
+            .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
+    }
+
+    /// Performs an operation with the groups of `client`, as far as the program holds them. Everything else about
+    /// `client` is the program's own.
+    package func perform<Operation: VaultOperation>(
+        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+    ) throws(VaultError) -> Operation.Reply {
+        let start = ContinuousClock.now
+        var refusal: VaultError?
+        let turn = CallTurn(program, at: server.places, descriptor: socket)
+        defer {
+            turn.end()
+            let time = ContinuousClock.now - start
+            server.rates.charge(program, within: time, forWork: turn.work)
+            server.observer.answered(
+                Operation.name, for: client.identifier, of: user, in: time, refusal: refusal)
+        }
+        do throws(VaultError) {
+            try checkCaller()
+            let grant = try grant()
+            try operation.check()
+            try turn.begin(Operation.traits, isSpent: isSpent(), withRoomFor: 0)
+            let client = grant.client(claiming: client.accessGroups)
+            let result = CurrentCall.$served.withValue(turn) {
+                Result { () throws(VaultError) in try server.vault.perform(operation, as: client, send: send) }
+            }
+            return try result.get()
+        } catch {
+            refusal = error
+            server.record(error, of: client.identifier, user)
+            if error.isRefusal, case .peer = caller { server.rates.refused(program, on: socket) }
+            throw error
+        }
+    }
+
+    /// Waits until the program may go on. Threads that serve a bus wait for nobody: other programs need them.
+    private func isSpent() -> Bool {
+        guard case .peer = caller else { return false }
+        return server.rates.admit(program, on: socket)
+    }
+
+    /// Runs `body` while this program has one of the few places for long answers.
+    package func withRoom<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let program = program
+        let hasPlace = server.places.guests.enter(program, while: isClientThere)
+        defer { if hasPlace { server.places.guests.leave(program) } }
+        return try body()
+    }
+
+    private func isClientThere() -> Bool {
+        var polled = pollfd(fd: socket, events: 0, revents: 0)
+        return poll(&polled, 1, 0) == 0
+    }
+
+    package func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
+        server.vault.changes(to: audience)
+    }
+
+    package func lockEvents() -> AsyncStream<LockEvent> { server.vault.lockEvents() }
+
+    package func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation {
+        server.vault.observeLocking(tell)
+    }
+}
