@@ -4,7 +4,6 @@ import Logging
 import SecretService
 import ServiceLifecycle
 import SystemBus
-import SystemLibraries
 import VaultService
 
 /// The Secret Service for programs that connect to a socket of its own. The server ends
@@ -37,54 +36,52 @@ struct SecretBusUnit: Service {
     let server: VaultServer
     let hub: SecretHub
     let logger: Logger
+    private let first: SecretBus
     /// How long a lost bus is left alone.
     private static let retryDelay = 5
 
-    init(address: String, replacing: Bool, server: VaultServer, hub: SecretHub, logger: Logger) {
+    /// - Throws: `BusError` if there is no such bus, or another program has the service's name there.
+    init(
+        address: String, replacing: Bool, server: VaultServer, hub: SecretHub, logger: Logger
+    ) throws(BusError) {
         (self.address, self.replacing, self.server, self.hub, self.logger) = (address, replacing, server, hub, logger)
+        first = try SecretBus(address, replacing: replacing, server: server, hub)
     }
 
     func run() async throws {
         let waker = Waker()
-        let failure = await withGracefulShutdownHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<BusError?, Never>) in
-                let isStarted = DetachedThread.start("session-bus") { continuation.resume(returning: serve(waker)) }
-                if !isStarted { continuation.resume(returning: .system(operation: "start a thread", errno: EAGAIN)) }
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "session-bus").async {
+                    serve(waker)
+                    continuation.resume()
+                }
             }
         } onGracefulShutdown: {
             waker.stop()
         }
-        if let failure { throw failure }
         // A service that ends would end the others.
         try? await gracefulShutdown()
     }
 
-    /// Serves until the server stops. A bus that is lost is looked for again.
-    ///
-    /// - Returns: Why it could not begin; nil later.
-    private func serve(_ waker: Waker) -> BusError? {
-        var hasServed = false
+    /// Serves until the daemon stops or another program takes the name. A bus that is lost is looked for again.
+    private func serve(_ waker: Waker) {
+        var next: SecretBus? = first
         while !waker.isStopping {
-            do throws(BusError) {
-                let bus = try SecretBus(address, replacing: replacing, server: server, hub)
-                hasServed = true
+            if let bus = next {
                 logger.notice("serving on the session bus", metadata: ["name": "org.freedesktop.secrets"])
                 waker.set(bus.waker)
                 let end = bus.run { waker.isStopping }
                 waker.set(nil)
                 switch end {
-                case .stopped: return nil
-                case .replaced:
-                    logger.notice("another program took org.freedesktop.secrets on the session bus")
-                    return nil
+                case .stopped: return
+                case .replaced: return logger.notice("another program took org.freedesktop.secrets on the session bus")
                 case .busIsGone: logger.notice("the session bus is gone; looking for it again")
                 }
-            } catch {
-                guard hasServed else { return error }
             }
             waker.wait(seconds: Self.retryDelay)
+            next = try? SecretBus(address, replacing: replacing, server: server, hub)
         }
-        return nil
     }
 }
 

@@ -5,7 +5,8 @@ import VaultService
 
 /// The Secret Service on a bus. All programs on the bus share one access group: a bus says no more of a program than
 /// the number of its process.
-package final class SecretBus {
+// Safe to share between threads: after `init`, what changes is used by the thread alone that calls `run(until:)`.
+package final class SecretBus: @unchecked Sendable {
     private let peer: BusPeer
     private let server: VaultServer
     private let hub: SecretHub

@@ -40,6 +40,12 @@ final class SecretClient {
     /// Returns the signals that are due for this program alone.
     func due(now: ContinuousClock.Instant = .now) -> [SentSignal] { prompts.complete(isLocked: hub.isLocked, now: now) }
 
+    /// Lets the program have signals from now on.
+    func listen() throws(VaultError) {
+        _ = try store()
+        mailbox.open()
+    }
+
     private func store() throws(VaultError) -> SecretStore {
         let session = try access.session()
         mailbox.setGroups(session.client.accessGroups)
@@ -154,7 +160,7 @@ final class SecretClient {
     /// Locks the vault, as far as the program may: there is one lock for all collections.
     private func lock(_ call: BusRequest) throws -> [BusArgument] {
         let lockable = try Self.paths(call.arguments.first).filter(isLockable)
-        // An error where nothing can be locked: libsecret's own tool does not survive an answer that says so.
+        // An error where nothing can be locked: an answer without objects would look like success.
         if !lockable.isEmpty { try access.session().perform(LockVault(after: .zero)) }
         return [.array(of: "o", lockable.map { .path($0) }), .path(SecretPath.none)]
     }
@@ -169,7 +175,7 @@ final class SecretClient {
             guard prompts.start(path, until: .now) else { throw SecretServiceError.noObject(path) }
         default: throw SecretServiceError.unknownMethod(call)
         }
-        mailbox.open()
+        try listen()
         return SecretAnswer()
     }
 

@@ -37,7 +37,7 @@ struct SecretConnection {
 
     private func answer(_ call: BusRequest) throws -> SecretAnswer {
         guard call.interface == "org.freedesktop.DBus" else { return try client.answer(call) }
-        if call.member == "AddMatch" { client.mailbox.open() }
+        if call.member == "AddMatch" { try client.listen() }
         return SecretAnswer(values: try BusNames.answer(call))
     }
 }

@@ -1,0 +1,279 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Programs that ask for a Secret Service, unmodified, with `keychaind`: on a socket that they take for their session
+/// bus, and on a real session bus.
+@Suite struct ServedSecretsTests {
+    enum Place: String, CaseIterable, CustomTestStringConvertible {
+        case socket, bus
+
+        var testDescription: String { rawValue }
+    }
+
+    private let workplace: Workplace
+
+    init() throws { workplace = try Workplace() }
+
+    /// Runs a script while `keychaind` serves.
+    private func served(
+        _ place: Place = .socket, entitlements: String = #"{"version": 1, "rules": []}"#, options: String = "",
+        _ script: String
+    ) throws -> ProgramOutcome {
+        try Data(entitlements.utf8).write(to: URL(filePath: workplace.path + "/entitlements.json"))
+        let file = workplace.path + "/script.sh"
+        try Data(script.utf8).write(to: URL(filePath: file))
+        let address = place == .bus ? "$HOME/session-bus" : "$HOME/run/bus"
+        let bus = "dbus-daemon --session --nofork --address=unix:path=$HOME/session-bus & bus=$!"
+        return try workplace.shell(
+            """
+            unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket" DBUS_SESSION_BUS_ADDRESS="unix:path=\(address)"
+            end() { { kill $first $bus; wait $first $bus; } 2>/dev/null; }; trap end EXIT
+            \(place == .bus ? bus : "bus=")
+            \(place == .bus ? #"until [ -S "$HOME/session-bus" ]; do sleep 0.05; done"# : "")
+            keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
+            --no-lock-signals --secret-service \(place == .bus ? "--session-bus" : "") \(options) 2>daemon.log & first=$!
+            until keychain list >/dev/null 2>&1; do kill -0 $first || { cat daemon.log >&2; exit 99; }; sleep 0.05; done
+            timeout 100 bash '\(file)'; echo "status $?" >&2
+            """)
+    }
+
+    private func expect(
+        _ outcome: ProgramOutcome, _ lines: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == lines, "\(outcome.errors)",
+            sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: Place.allCases) func programsOfOthers(_ place: Place) throws {
+        let outcome = try served(
+            place,
+            #"""
+            printf swordfish | secret-tool store --label='The label' server example.org user alice
+            printf herring | secret-tool store --label='Another' server example.org user bob
+            echo "$(secret-tool lookup server example.org user alice) $?"
+            secret-tool search --all server example.org 2>/dev/null | grep ^secret
+            secret-tool clear user alice; secret-tool lookup user alice; echo $?
+            d=docker-credential-secretservice
+            echo '{"ServerURL":"https://registry.example.org","Username":"alice","Secret":"tuna"}' | $d store
+            echo https://registry.example.org | $d get; $d list
+            /usr/bin/python3 - <<'END'
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            login = secretstorage.get_default_collection(connection)
+            item = login.create_item('Label', {'a': '1'}, b'zero\0and \xff', content_type='application/x')
+            again = login.create_item('Other', {'a': '1'}, b'new' * 1000, replace=True)
+            print(again == item, item.get_label(), item.get_secret() == b'new' * 1000)
+            made = secretstorage.create_collection(connection, 'Mine', 'mine')
+            made.create_item('In it', {'c': '4'}, b'x')
+            print(secretstorage.Collection(connection, '/org/freedesktop/secrets/aliases/mine').get_label())
+            print([i.get_secret() for i in made.get_all_items()])
+            made.delete()
+            print(list(secretstorage.search_items(connection, {'c': '4'})), login.is_locked())
+            END
+            """#)
+        expect(
+            outcome,
+            [
+                "swordfish 0", "secret = swordfish", "secret = herring", "1",
+                #"{"ServerURL":"https://registry.example.org","Username":"alice","Secret":"tuna"}"#,
+                #"{"https://registry.example.org":"alice"}"#, "True Other True", "Mine", "[b'x']", "[] False",
+            ])
+    }
+
+    /// Without a bus, the daemon knows who asks.
+    @Test func programsAreKeptApart() throws {
+        let script = #"""
+            printf swordfish | secret-tool store --label=Mine a 1
+            find() { /usr/bin/python3 -c "
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            print([i.get_secret() for i in secretstorage.search_items(connection, {'a': '1'})])
+            print(len(list(secretstorage.get_default_collection(connection).get_all_items())))"; }
+            find; secret-tool lookup a 1; echo
+            keychain list --json | grep -o '"group":"[^"]*"' | sort
+            keychain audit --json | grep -o '/usr/bin/[a-z-]*' | sort -u
+            """#
+        let apart = try served(.socket, script)
+        expect(
+            apart,
+            ["[]", "0", "swordfish", #""group":"/usr/bin/secret-tool""#, "/usr/bin/python", "/usr/bin/secret-tool"])
+        let python = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
+        // Who may list the shared group shares it.
+        let shared = try ServedSecretsTests().served(
+            .socket,
+            entitlements: """
+                {"version": 1, "rules": [{"executable": "/usr/bin/secret-tool", "groups": ["secret-service"], "rights": ["list"]},
+                           {"executable": "\(python)", "groups": ["secret-service"], "rights": ["list"]}]}
+                """, script)
+        expect(
+            shared,
+            [
+                "[b'swordfish']", "1", "swordfish", #""group":"secret-service""#, "/usr/bin/python",
+                "/usr/bin/secret-tool",
+            ])
+    }
+
+    /// A program waits until somebody unlocks the vault, and not for ever.
+    @Test(arguments: Place.allCases) func lockedVault(_ place: Place) throws {
+        let outcome = try served(
+            place,
+            entitlements: """
+                {"version": 1, "rules": [{"uid": \(getuid()), "groups": ["secret-service"], "rights": ["list"]}]}
+                """, options: "--unlock-wait 1",
+            #"""
+            printf swordfish | secret-tool store --label=Mine a 1
+            echo 'long enough' > passcode; keychain passcode set --new-passcode-fd 3 3<passcode 2>/dev/null; keychain lock
+            secret-tool lookup a 1; echo "lookup $?"
+            printf x | secret-tool store --label=Other b 2 2>/dev/null; echo "store $?"
+            /usr/bin/python3 - <<'END'
+            import secretstorage, time
+            from jeepney import DBusAddress, MatchRule, new_method_call
+            connection = secretstorage.dbus_init()
+            login = secretstorage.get_default_collection(connection)
+            print(login.is_locked())
+            item = next(secretstorage.search_items(connection, {'a': '1'}))
+            try: item.get_secret()
+            except secretstorage.exceptions.LockedException as error: print('locked')
+            # A prompt that is dismissed is over at once, and each ends once.
+            service = DBusAddress('/org/freedesktop/secrets', 'org.freedesktop.secrets', 'org.freedesktop.Secret.Service')
+            paths = [connection.send_and_get_reply(
+                new_method_call(service, 'Unlock', 'ao', (['/org/freedesktop/secrets/aliases/default'],))).body[1]
+                for _ in range(20)]
+            print(len(set(paths)))
+            ends = []
+            with connection.filter(MatchRule(type='signal', interface='org.freedesktop.Secret.Prompt'), bufsize=64) as queue:
+                prompt = lambda path: DBusAddress(path, 'org.freedesktop.secrets', 'org.freedesktop.Secret.Prompt')
+                for path in paths[-2:]:
+                    answer = connection.send_and_get_reply(new_method_call(prompt(path), 'Prompt', 's', ('',)))
+                    print(answer.header.message_type.name, len(queue))
+                connection.send_and_get_reply(new_method_call(prompt(paths[-1]), 'Dismiss'))
+                # The oldest made room.
+                print(connection.send_and_get_reply(new_method_call(prompt(paths[0]), 'Prompt', 's', ('',)))
+                      .header.message_type.name)
+                for _ in range(2):
+                    signal = connection.recv_until_filtered(queue, timeout=10)
+                    ends.append((signal.header.fields[1] == paths[-1], signal.body[0]))
+            print(ends)
+            END
+            (sleep 0.5; keychain unlock --passcode-fd 3 3<passcode 2>/dev/null) & secret-tool lookup a 1; echo " $?"; wait
+            """#)
+        expect(
+            outcome,
+            [
+                "lookup 1", "store 1", "True", "locked", "20", "method_return 0", "method_return 0", "error",
+                "[(True, True), (False, True)]", "swordfish 0",
+            ])
+    }
+
+    /// Programs hear of what others do to the items that they see.
+    @Test(arguments: Place.allCases) func signals(_ place: Place) throws {
+        let outcome = try served(
+            place,
+            entitlements: """
+                {"version": 1, "rules": [{"uid": \(getuid()), "groups": ["secret-service"], "rights": ["list"]}]}
+                """,
+            #"""
+            /usr/bin/python3 - <<'END'
+            import secretstorage, subprocess
+            from jeepney import DBusAddress, MatchRule, message_bus
+            connection = secretstorage.dbus_init()
+            rule = MatchRule(type='signal', interface='org.freedesktop.Secret.Collection')
+            with connection.filter(rule, bufsize=64) as queue:
+                connection.send_and_get_reply(message_bus.AddMatch(rule))
+                subprocess.run('printf x | secret-tool store --label=L a 1; printf y | secret-tool store --label=L a 1; '
+                               'secret-tool clear a 1', shell=True)
+                signals = [connection.recv_until_filtered(queue, timeout=10) for _ in range(3)]
+            print([s.header.fields[3] for s in signals], len({s.body[0] for s in signals}))
+            END
+            """#)
+        expect(outcome, ["['ItemCreated', 'ItemChanged', 'ItemDeleted'] 1"])
+    }
+
+    /// The name on a bus stays with its owner, unless that lets go of it.
+    @Test func nameOnTheBus() throws {
+        let outcome = try served(
+            .bus,
+            #"""
+            other() { timeout 5 keychaind --socket "$HOME/other/socket" --home "$HOME/other/home" --no-lock-signals \
+                --entitlements "$HOME/entitlements.json" --session-bus "$@"; }
+            other 2>&1 | grep -c 'has the name org.freedesktop.secrets on the bus, and keeps it'
+            printf swordfish | secret-tool store --label=Mine a 1
+            other --replace 2>/dev/null & until grep -q 'took org.freedesktop.secrets' daemon.log; do sleep 0.05; done
+            secret-tool lookup a 1; echo $?; wait
+            """#)
+        expect(outcome, ["1", "1"])
+    }
+
+    /// What one program does to the socket keeps no other from its answers.
+    @Test(arguments: Place.allCases) func hostilePrograms(_ place: Place) throws {
+        let outcome = try served(
+            place,
+            #"""
+            /usr/bin/python3 - <<'END' >/dev/null 2>&1 &
+            import os, random, socket, struct, time
+            path = os.environ['DBUS_SESSION_BUS_ADDRESS'].split('path=')[1]
+            generator = random.Random(1)
+            def connect():
+                s = socket.socket(socket.AF_UNIX)
+                s.settimeout(0.2)
+                s.connect(path)
+                s.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
+                s.recv(1000)
+                s.sendall(b'BEGIN\r\n')
+                return s
+            def call(member, body=b'', signature=b'', path=b'/org/freedesktop/secrets',
+                     interface=b'org.freedesktop.Secret.Service', serial=[1]):
+                def text(code, type, value):
+                    sized = struct.pack('<B', len(value)) if type == b'g' else struct.pack('<I', len(value))
+                    return bytes([code, 1]) + type + b'\0' + sized + value + b'\0'
+                fields = b''
+                for field in [(1, b'o', path), (2, b's', interface), (3, b's', member), (6, b's', b'org.freedesktop.secrets'),
+                              (8, b'g', signature)]:
+                    fields += b'\0' * (-len(fields) % 8) + text(*field)
+                serial[0] += 1
+                head = b'l\1\0\1' + struct.pack('<III', len(body), serial[0], len(fields)) + fields
+                return head + b'\0' * (-len(head) % 8) + body
+            kept = []
+            end = time.time() + 4
+            while time.time() < end:
+                try:
+                    s = connect()
+                    kind = generator.randrange(5)
+                    if kind == 0:
+                        s.sendall(bytes(generator.randrange(256) for _ in range(400)))
+                    elif kind == 1:
+                        # A message that is announced, and never comes.
+                        s.sendall(call(b'OpenSession')[:12] + struct.pack('<I', 100 << 20) + bytes(100000))
+                        kept.append(s)
+                    elif kind == 2:
+                        # Questions without end, whose answers nobody reads.
+                        kept.append(s)
+                        s.sendall(call(b'Introspect', interface=b'org.freedesktop.DBus.Introspectable') * 20000)
+                    elif kind == 3:
+                        message = bytearray(call(b'SearchItems', struct.pack('<II', 0, 0), b'a{ss}'))
+                        for _ in range(generator.randrange(1, 8)):
+                            message[generator.randrange(len(message))] = generator.randrange(256)
+                        s.sendall(message)
+                    else:
+                        s.sendall(call(b'Hello', interface=b'org.freedesktop.DBus', path=b'/org/freedesktop/DBus'))
+                        s.sendall(call(b'OpenSession', struct.pack('<I', 5) + b'plain\0' + b'\1s\0' + b'\0' * 3
+                                       + struct.pack('<I', 0) + b'\0', b'sv') * 500)
+                        kept.append(s)
+                    while len(kept) > 200:
+                        kept.pop(0).close()
+                except OSError:
+                    pass
+            END
+            for round in 1 2 3 4 5 6 7 8; do
+                printf swordfish | timeout 10 secret-tool store --label=L round $round
+                echo "$(timeout 10 secret-tool lookup round $round)"
+            done
+            wait
+            echo "$(timeout 10 secret-tool lookup round 1)"
+            """#)
+        expect(outcome, [String](repeating: "swordfish", count: 9))
+    }
+}
