@@ -29,8 +29,8 @@ package enum SecretGuests {
         ).run()
     }
 
-    /// Returns the groups that a program may list, the one for new items in front: the shared one if it has it, else its
-    /// own.
+    /// Returns the groups that a program may list, the one for new items in front: the shared one if it has it, else
+    /// its own.
     private static func groups(of grant: CallerGrant) -> [String] {
         let groups = grant.listable.filter { $0 != Client.everyGroup && $0 != Client.tokenGroup }
         let isOwn = { (group: String) in group.isSameGroup(as: grant.identifier) }

@@ -13,8 +13,8 @@ final class WorkPlaces: Sendable {
     /// Places for requests and answers of more than that. One takes up to four times the size of the largest value,
     /// 16 MiB: as it came, opened, sealed, and as the store writes it.
     let heavies: FairQueue
-    /// Places for long answers in another protocol than the daemon's own, which are whole before the first byte is sent.
-    /// Who has one may wait for one of the others, and nobody the other way round.
+    /// Places for long answers in another protocol than the daemon's own, which are whole before the first byte is
+    /// sent. Who has one may wait for one of the others, and nobody the other way round.
     let guests: FairQueue
 
     /// What a call may hold without a place, in bytes: a socket takes in as much for a client that does not read.

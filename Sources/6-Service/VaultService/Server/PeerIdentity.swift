@@ -85,8 +85,8 @@ package final class Peer: Sendable {
 
     deinit { close(process) }
 
-    /// Returns the path of the program that a process runs, for a name; nil if it cannot be read. By the time that it is
-    /// known, the number may stand for another process.
+    /// Returns the path of the program that a process runs, for a name; nil if it cannot be read. By the time that it
+    /// is known, the number may stand for another process.
     package static func program(ofProcess number: Int32) -> String? { target(of: "/proc/\(number)/exe") }
 
     /// Returns whether the process that connected is still there and runs the same file.
