@@ -17,14 +17,18 @@ manual=$prefix/share/man/man1
 daemon_manual=$prefix/share/man/man8
 # Where the programs will be run from, which units have to name.
 bindir=${prefix#"${DESTDIR:-}"}/bin
-# Files under Packaging/systemd, and where systemd looks for them under a prefix.
+# Files under Packaging, and where they are looked for under a prefix. What makes the daemon the session bus's Secret
+# Service waits in share/keychain until somebody copies it: another program may have that place.
 units=(
-    user/keychaind.socket lib/systemd/user/keychaind.socket
-    user/keychaind.service lib/systemd/user/keychaind.service
-    user/keychain-ssh-agent.service lib/systemd/user/keychain-ssh-agent.service
-    system/keychaind.socket lib/systemd/system/keychaind.socket
-    system/keychaind.service lib/systemd/system/keychaind.service
-    system/keychain.sysusers.conf lib/sysusers.d/keychain.conf
+    systemd/user/keychaind.socket lib/systemd/user/keychaind.socket
+    systemd/user/keychaind-bus.socket lib/systemd/user/keychaind-bus.socket
+    systemd/user/keychaind-session-bus.conf share/keychain/keychaind-session-bus.conf
+    dbus/org.freedesktop.secrets.service share/keychain/org.freedesktop.secrets.service
+    systemd/user/keychaind.service lib/systemd/user/keychaind.service
+    systemd/user/keychain-ssh-agent.service lib/systemd/user/keychain-ssh-agent.service
+    systemd/system/keychaind.socket lib/systemd/system/keychaind.socket
+    systemd/system/keychaind.service lib/systemd/system/keychaind.service
+    systemd/system/keychain.sysusers.conf lib/sysusers.d/keychain.conf
 )
 
 if [[ $1 == --remove ]]; then
@@ -50,7 +54,7 @@ for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
-    install -D -m 644 "Packaging/systemd/${units[i]}" "$prefix/${units[i + 1]}"
+    install -D -m 644 "Packaging/${units[i]}" "$prefix/${units[i + 1]}"
     sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"
 done
 mkdir -p "$manual" "$daemon_manual"

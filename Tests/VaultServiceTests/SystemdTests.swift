@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Frames
 import Glibc
@@ -36,6 +37,29 @@ import VaultService
         #expect(daemon.wait() == 0)
         // The service manager's socket is not the daemon's to remove.
         #expect(access(path, F_OK) == 0)
+    }
+
+    /// A socket is served by what its unit names it: here the only one is the Secret Service's.
+    @Test func aPassedBusIsTheSecretServices() throws {
+        let folder = try TemporaryFolder()
+        let listener = try UnixSocket.listen(at: folder.path(of: "bus"), mode: 0o600)
+        defer { close(listener) }
+        let client = try UnixSocket.connect(to: folder.path(of: "bus"))
+        defer { close(client) }
+        let script = #"export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=bus; exec $0 "$@""#
+        let daemon = try Worker(
+            [
+                "-c", script, Worker.daemon, "--home", folder.path(of: "vault"), "--socket",
+                folder.path(of: "run/socket"), "--entitlements", folder.path(of: "none"), "--log", "error",
+            ], command: "bash", passing: listener)
+        let greeting = Array("\0AUTH EXTERNAL \(Array("\(getuid())".utf8).hexadecimal())\r\n".utf8)
+        #expect(write(client, greeting, greeting.count) == greeting.count)
+        var answer = [UInt8](repeating: 0, count: 64)
+        let count = read(client, &answer, answer.count)
+        #expect(String(decoding: answer.prefix(max(0, count)), as: UTF8.self).hasPrefix("OK "))
+        daemon.terminate()
+        #expect(daemon.wait() == 0)
+        #expect(access(folder.path(of: "bus"), F_OK) == 0 && access(folder.path(of: "run/socket"), F_OK) != 0)
     }
 
     /// The daemon tells that it lives while it accepts connections. The service manager's socket has no file here.

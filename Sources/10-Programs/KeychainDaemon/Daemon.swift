@@ -93,11 +93,13 @@ struct Daemon: ParsableCommand {
                     "there is no such entitlements file; no rules are in force",
                     metadata: ["file": "\(paths.entitlements)"])
             }
-            let listener = try Self.listener(paths, isSystem: options.system)
-            defer { if listener.isOurs { unlink(paths.socket) } }
-            let busListener =
-                options.secretService ? try Self.newListener(paths.busSocket, isSystem: options.system) : nil
-            defer { if busListener != nil { unlink(paths.busSocket) } }
+            let passed = try Systemd.passedSockets()
+            let listener = try passed[.vault] ?? Self.newListener(paths.socket, isSystem: options.system)
+            defer { if passed[.vault] == nil { unlink(paths.socket) } }
+            let bus = try otherListener(paths.busSocket, passed[.bus], if: options.secretService)
+            defer { if bus?.isOurs ?? false { unlink(paths.busSocket) } }
+            let credentials = try otherListener(paths.credentialsSocket, passed[.credentials], if: options.credentials)
+            defer { if credentials?.isOurs ?? false { unlink(paths.credentialsSocket) } }
             if options.landlock { try confine(to: paths) }
             let audit = BufferedAudit()
             EmbeddedVault.observeTakingOver { done, all in
@@ -129,13 +131,14 @@ struct Daemon: ParsableCommand {
             let server = VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
                 observer: journal, audit: audit)
+            var services: [any Service] = [
+                VaultServiceUnit(server: server, listener: listener, journal: journal, entitlements: entitlements)
+            ]
+            services += try secretService(vault, server, bus?.descriptor, logger)
+            if let credentials { services.append(CredentialsUnit(server: server, listener: credentials.descriptor)) }
+            services += lockSignals(vault, logger) + metrics
             let group = ServiceGroup(
-                services: [
-                    VaultServiceUnit(
-                        server: server, listener: listener.descriptor, journal: journal, entitlements: entitlements)
-                ]
-                    + (try secretService(vault, server, busListener, logger)) + lockSignals(vault, logger) + metrics,
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             logger.notice(
                 "serving",
                 metadata: [
@@ -265,11 +268,11 @@ struct Daemon: ParsableCommand {
         return logger
     }
 
-    private static func listener(
-        _ paths: DaemonPaths, isSystem: Bool
-    ) throws -> (descriptor: Int32, isOurs: Bool) {
-        if let passed = try Systemd.passedSocket() { return (passed, false) }
-        return (try newListener(paths.socket, isSystem: isSystem), true)
+    private func otherListener(
+        _ path: String, _ passed: Int32?, if isWanted: Bool
+    ) throws -> (descriptor: Int32, isOurs: Bool)? {
+        if let passed { return (passed, false) }
+        return isWanted ? (try Self.newListener(path, isSystem: options.system), true) : nil
     }
 
     private static func newListener(_ path: String, isSystem: Bool) throws -> Int32 {

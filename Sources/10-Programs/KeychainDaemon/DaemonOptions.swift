@@ -30,6 +30,12 @@ struct DaemonOptions: ParsableArguments {
         help: "Serve the programs on the session bus, too, under the name org.freedesktop.secrets.")
     var sessionBus = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Give credentials to units of systemd, from the socket `credentials` beside the daemon's own, which "
+                + "LoadCredential= names."))
+    var credentials = false
+
     @Flag(help: "Take that name from another program that lets go of it.")
     var replace = false
 

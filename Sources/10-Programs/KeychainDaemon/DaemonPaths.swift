@@ -34,6 +34,9 @@ struct DaemonPaths {
     /// The socket that programs take for their session bus.
     var busSocket: String { socketFolder + "/bus" }
 
+    /// The socket from which service managers load credentials.
+    var credentialsSocket: String { socketFolder + "/credentials" }
+
     /// The address of the user's session bus.
     ///
     /// - Throws: ``DaemonError`` if there is none.

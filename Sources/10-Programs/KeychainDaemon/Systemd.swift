@@ -3,25 +3,44 @@ import SystemLibraries
 
 /// The parts of systemd's interface that a daemon needs, without its library.
 enum Systemd {
-    /// The listening socket that systemd passed (sd_listen_fds(3)); nil if it passed none.
-    static func passedSocket() throws(DaemonError) -> Int32? {
+    /// What a listening socket is for.
+    enum SocketPurpose: String {
+        /// The daemon's own protocol.
+        case vault
+        /// The Secret Service.
+        case bus
+        /// Credentials for units.
+        case credentials
+
+        /// - Parameter name: What the socket unit names it (`FileDescriptorName=`); any other name is the vault's.
+        init(name: some StringProtocol) { self = SocketPurpose(rawValue: String(name)) ?? .vault }
+    }
+
+    /// The listening sockets that systemd passed (sd_listen_fds(3)).
+    static func passedSockets() throws(DaemonError) -> [SocketPurpose: Int32] {
         guard let process = Environment.value(of: "LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),
-            let count = Environment.value(of: "LISTEN_FDS").flatMap({ Int($0) })
-        else { return nil }
-        // Child processes must not take the socket for theirs.
+            let count = Environment.value(of: "LISTEN_FDS").flatMap({ Int32($0) })
+        else { return [:] }
+        let names = (Environment.value(of: "LISTEN_FDNAMES") ?? "").split(
+            separator: ":", omittingEmptySubsequences: false)
+        // Child processes must not take the sockets for theirs.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        guard count == 1 else {
-            throw DaemonError(
-                "systemd passed \(count) sockets, and the daemon serves one: name one ListenStream in the socket unit")
+        var sockets: [SocketPurpose: Int32] = [:]
+        for index in 0..<max(0, count) {
+            let descriptor = 3 + index
+            let purpose = SocketPurpose(name: Int(index) < names.count ? names[Int(index)] : "")
+            var isListening: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
+                throw DaemonError("systemd passed something that is not a listening socket: check the socket unit")
+            }
+            guard sockets.updateValue(descriptor, forKey: purpose) == nil else {
+                throw DaemonError(
+                    "systemd passed two sockets with the purpose '\(purpose.rawValue)': name one ListenStream for each")
+            }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         }
-        let first: Int32 = 3
-        var isListening: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
-            throw DaemonError("systemd passed something that is not a listening socket: check the socket unit")
-        }
-        _ = fcntl(first, F_SETFD, FD_CLOEXEC)
-        return first
+        return sockets
     }
 
     /// Returns the watchdog that the service manager has for this process (sd_watchdog_enabled(3)); nil if there is

@@ -28,14 +28,17 @@ extension ManualPage {
                     tag: "Ev XDG_RUNTIME_DIR , XDG_DATA_HOME , XDG_CONFIG_HOME",
                     lines: ["Where the socket, the vault and the entitlements are, each under", ".Pa keychain ."]),
                 Entry(
-                    tag: "Ev LISTEN_FDS , LISTEN_PID , NOTIFY_SOCKET , CREDENTIALS_DIRECTORY",
-                    lines: ["What systemd hands over: the socket, where to report, and the passcode."]),
+                    tag: "Ev LISTEN_FDS , LISTEN_FDNAMES , LISTEN_PID , NOTIFY_SOCKET , CREDENTIALS_DIRECTORY",
+                    lines: ["What systemd hands over: the sockets, where to report, and the passcode."]),
                 Entry(
                     tag: "Ev WATCHDOG_USEC , WATCHDOG_PID , JOURNAL_STREAM",
                     lines: ["How often systemd wants to hear of the daemon, and whether its journal has the log."]),
             ],
             files: [
                 Entry(tag: "Pa $XDG_RUNTIME_DIR/keychain/socket", lines: ["The socket for the programs of a user."]),
+                Entry(
+                    tag: "Pa $XDG_RUNTIME_DIR/keychain/bus",
+                    lines: ["The socket that programs take for their session bus, to use a Secret Service."]),
                 Entry(
                     tag: "Pa ~/.config/keychain/entitlements.json",
                     lines: ["Which program may use which access groups."]),

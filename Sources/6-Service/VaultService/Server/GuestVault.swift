@@ -35,7 +35,7 @@ package final class GuestVault: Vault {
     /// A program that a bus passes on. The bus has a connection with the service, and not the program itself.
     ///
     /// - Parameter socket: The bus's, which somebody keeps open for as long as this is used.
-    package init(
+    package convenience init(
         identifier: String, process: Int32?, groups: [String], rights: CallerRights, socket: Int32,
         server: VaultServer
     ) {
@@ -44,13 +44,17 @@ package final class GuestVault: Vault {
         grant.rights = rights
         grant.program = ServedProgram(user: server.owner, name: identifier)
         grant.process = ClientProcess(user: server.owner, number: process)
+        self.init(grant, socket: socket, server: server)
+    }
+
+    init(_ grant: CallerGrant, socket: Int32, server: VaultServer) {
         (caller, self.socket, self.server) = (.decided(grant), socket, server)
         state = Mutex(State(grant: grant))
     }
 
     /// What the program may do now.
     package func grant() throws(VaultError) -> CallerGrant {
-        guard case .peer(let peer) = caller else { return state.withLock(\.grant) }
+        guard case .peer(let peer) = caller else { return state.withLock { $0.grant } }
         let (entitlements, generation) = server.entitlements.current()
         return try state.withLock { state throws(VaultError) in
             guard generation != state.generation else { return state.grant }
@@ -68,7 +72,9 @@ package final class GuestVault: Vault {
     /// Whose share the operations are taken from.
     var program: ServedProgram { state.withLock { $0.grant.program } ?? ServerConnection.ownersTool }
 
-    private var user: uid_t { if case .peer(let peer) = caller { peer.identity.user } else { server.owner } }
+    private var user: uid_t {
+        if case .peer(let peer) = caller { peer.identity.user } else { program.user }
+    }
 
     private func checkCaller() throws(VaultError) {
         guard case .peer(let peer) = caller, !peer.isUnchanged() else { return }

@@ -26,7 +26,7 @@ package enum SystemdUnit: Sendable, Equatable {
 
     /// Whether a name is a service's or a scope's, of the characters that systemd allows (systemd.unit(5)). A user can
     /// give control groups below a user's manager any name.
-    private static func isUnit(_ name: String) -> Bool {
+    static func isUnit(_ name: String) -> Bool {
         (name.hasSuffix(".service") || name.hasSuffix(".scope")) && name.utf8.count <= 255
             && name.unicodeScalars.allSatisfy { scalar in
                 switch scalar {

@@ -45,10 +45,17 @@ package final class VaultServer: Sendable {
     ///
     /// - Parameter turn: Called at least once in each tenth of a second in which connections can be accepted.
     package func serve(_ listener: Int32, everyTurn turn: () -> Void = {}) {
-        accept(on: listener, nil) {
+        accept(on: listener, { ServerConnection(FrameSocket($0), server: self) }) {
             turn()
             return true
         }
+    }
+
+    /// Gives credentials to service managers that connect on behalf of a unit.
+    ///
+    /// - Parameter isWanted: Asked in each tenth of a second whether to go on.
+    package func serveCredentials(_ listener: Int32, while isWanted: () -> Bool) {
+        accept(on: listener, { UnitCredentialConnection($0, server: self) }, isWanted)
     }
 
     /// The same for programs that speak another protocol.
@@ -60,11 +67,11 @@ package final class VaultServer: Sendable {
         _ listener: Int32, while isWanted: () -> Bool,
         eachGuest guest: @escaping @Sendable (GuestVault, GuestConnection) -> Void
     ) {
-        accept(on: listener, guest, isWanted)
+        accept(on: listener, { GuestConnection($0, server: self, serve: guest) }, isWanted)
     }
 
     private func accept(
-        on listener: Int32, _ guest: (@Sendable (GuestVault, GuestConnection) -> Void)?, _ turn: () -> Bool
+        on listener: Int32, _ connection: (Int32) -> any ServedConnection, _ turn: () -> Bool
     ) {
         while turn(), !stops {
             var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
@@ -72,7 +79,7 @@ package final class VaultServer: Sendable {
             let socket = CLibrary.accept(listener, nil, nil)
             if socket >= 0 {
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-                admit(socket, guest)
+                admit(socket, connection)
             } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
                 registry.endOne(waiting: Self.wayOut)
                 // Its descriptor is closed a moment after its thread is gone.
@@ -84,19 +91,14 @@ package final class VaultServer: Sendable {
     /// How long a stop may go unnoticed by the accepting thread, in milliseconds.
     private static let stopInterval: Int32 = 100
 
-    private func admit(_ socket: Int32, _ guest: (@Sendable (GuestVault, GuestConnection) -> Void)?) {
+    private func admit(_ socket: Int32, _ make: (Int32) -> any ServedConnection) {
         let user = Peer.user(of: socket)
         guard registry.makeRoom(within: limits.connections, waiting: Self.wayOut) else {
             observer.rejected(reason: "too many connections", user: user)
             close(socket)
             return
         }
-        let connection: any ServedConnection =
-            if let guest {
-                GuestConnection(socket, server: self, serve: guest)
-            } else {
-                ServerConnection(FrameSocket(socket), server: self)
-            }
+        let connection = make(socket)
         registry.add(connection, ofUser: user)
         guard !start(connection) else { return }
         observer.rejected(reason: "no thread for a connection", user: nil)

@@ -14,17 +14,20 @@ struct SecretSocketUnit: Service {
     let hub: SecretHub
 
     func run() async throws {
-        let waker = Waker()
-        await withGracefulShutdownHandler {
-            await withCheckedContinuation { continuation in
-                // On the thread of a queue, because accepting blocks.
-                DispatchQueue(label: "accept-bus").async {
-                    server.serve(listener, while: { !waker.isStopping }) { SecretGuests.serve($0, $1, hub) }
-                    continuation.resume()
-                }
-            }
-        } onGracefulShutdown: {
-            waker.stop()
+        await Waker().run("accept-bus") { waker in
+            server.serve(listener, while: { !waker.isStopping }) { SecretGuests.serve($0, $1, hub) }
+        }
+    }
+}
+
+/// Credentials for the units of service managers. The server ends their connections.
+struct CredentialsUnit: Service {
+    let server: VaultServer
+    let listener: Int32
+
+    func run() async throws {
+        await Waker().run("accept-credentials") { waker in
+            server.serveCredentials(listener) { !waker.isStopping }
         }
     }
 }
@@ -49,17 +52,7 @@ struct SecretBusUnit: Service {
     }
 
     func run() async throws {
-        let waker = Waker()
-        await withGracefulShutdownHandler {
-            await withCheckedContinuation { continuation in
-                DispatchQueue(label: "session-bus").async {
-                    serve(waker)
-                    continuation.resume()
-                }
-            }
-        } onGracefulShutdown: {
-            waker.stop()
-        }
+        await Waker().run("session-bus") { serve($0) }
         // A service that ends would end the others.
         try? await gracefulShutdown()
     }
@@ -106,6 +99,20 @@ private final class Waker: Sendable {
         }
         stopped.signal()
         wake?()
+    }
+
+    /// Runs `body`, which may block, on the thread of a queue, and calls ``stop()`` when the service is to end.
+    func run(_ name: String, _ body: @escaping @Sendable (Waker) -> Void) async {
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: name).async {
+                    body(self)
+                    continuation.resume()
+                }
+            }
+        } onGracefulShutdown: {
+            self.stop()
+        }
     }
 
     func wait(seconds: Int) { _ = stopped.wait(timeout: .now() + .seconds(seconds)) }

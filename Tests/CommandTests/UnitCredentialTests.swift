@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Credentials for units, over the socket that `LoadCredential=` names. The manager is a stand-in that binds the
+/// address that systemd binds and reads to the end (exec-credential.c): a service manager is process 1, which a test is
+/// not.
+@Suite struct UnitCredentialTests {
+    private static let manager = #"""
+        import socket, sys
+        def ask(address, time=10):
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(time)
+            s.bind(b'\0' + address)
+            s.connect('run/credentials')
+            s.shutdown(socket.SHUT_WR)
+            got = b''
+            try:
+                while True:
+                    part = s.recv(65536)
+                    if not part: return got
+                    got += part
+            except TimeoutError:
+                return 'waits'
+        """#
+
+    private func served(_ script: String) throws -> ProgramOutcome {
+        let workplace = try Workplace()
+        try Data((Self.manager + "\n").utf8).write(to: URL(filePath: workplace.path + "/manager.py"))
+        let entitlements = """
+            {"version": 1, "rules": [{"unit": "shop.service", "userUnit": "none.service", "groups": ["TEAM.none"]},
+                                     {"uid": \(getuid()), "groups": ["TEAM.shared"]}]}
+            """
+        try Data(entitlements.utf8).write(to: URL(filePath: workplace.path + "/entitlements.json"))
+        return try workplace.shell(
+            """
+            unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
+            keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
+            --no-lock-signals --credentials 2>daemon.log & daemon=$!
+            trap 'kill $daemon; wait $daemon' EXIT
+            until keychain list >/dev/null 2>&1; do kill -0 $daemon || exit 99; sleep 0.05; done
+            \(script)
+            """)
+    }
+
+    @Test func aUnitGetsWhatItsGroupsHave() throws {
+        let outcome = try served(
+            #"""
+            printf swordfish | keychain set systemd db --group "$OWN"
+            printf shared | keychain set systemd tls --group TEAM.shared
+            printf other | keychain set systemd db --group unit:other.service
+            head -c 1000000 /dev/zero | keychain set systemd large --group "$OWN" --raw
+            /usr/bin/python3 -c "
+            from manager import *
+            print(ask(b'0123456789abcdef/unit/mail.service/db'), ask(b'0123456789abcdee/unit/mail.service/tls'))
+            print(len(ask(b'0123456789abcdea/unit/mail.service/large')))
+            # What cannot be given is no empty credential.
+            print(ask(b'0123456789abcded/unit/mail.service/none', 1), ask(b'0123456789abcdec/unit/mail/db', 1))
+            print(ask(b'no manager', 1))"
+            grep -c 'no credential .*none.* for mail.service' daemon.log
+            """#.replacingOccurrences(of: "\"$OWN\"", with: getuid() == 0 ? "unit:mail.service" : "TEAM.shared"))
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "b'swordfish' b'shared'", "1000000", "waits b''", "b''", "1",
+            ], "\(outcome.errors)")
+    }
+
+    @Test func aUnitWaitsUntilTheVaultIsUnlocked() throws {
+        let outcome = try served(
+            #"""
+            printf swordfish | keychain set systemd db --group TEAM.shared
+            echo 'long enough' > passcode; keychain passcode set --new-passcode-fd 3 3<passcode 2>/dev/null; keychain lock
+            (sleep 1; echo unlocks; keychain unlock --passcode-fd 3 3<passcode) &
+            /usr/bin/python3 -c "from manager import *; print(ask(b'0123456789abcdef/unit/mail.service/db'))"; wait $!
+            """#)
+        #expect(outcome.text.split(separator: "\n") == ["unlocks", "b'swordfish'"], "\(outcome.errors)")
+    }
+}
