@@ -116,7 +116,7 @@ import Testing
             ])
     }
 
-    /// A program waits until somebody unlocks the vault, and not for ever.
+    /// A program waits for somebody to unlock the vault, and not for ever.
     @Test(arguments: Place.allCases) func lockedVault(_ place: Place) throws {
         let outcome = try served(
             place,
@@ -158,14 +158,27 @@ import Testing
                     ends.append((signal.header.fields[1] == paths[-1], signal.body[0]))
             print(ends)
             END
-            (sleep 0.5; keychain unlock --passcode-fd 3 3<passcode 2>/dev/null) & secret-tool lookup a 1; echo " $?"; wait
             """#)
         expect(
             outcome,
             [
                 "lookup 1", "store 1", "True", "locked", "20", "method_return 0", "method_return 0", "error",
-                "[(True, True), (False, True)]", "swordfish 0",
+                "[(True, True), (False, True)]",
             ])
+    }
+
+    /// A program that waits goes on when somebody else has unlocked the vault.
+    @Test(arguments: Place.allCases) func unlockedMeanwhile(_ place: Place) throws {
+        let outcome = try served(
+            place, options: "--unlock-wait 60",
+            #"""
+            printf swordfish | secret-tool store --label=Mine a 1
+            echo 'long enough' > passcode; keychain passcode set --new-passcode-fd 3 3<passcode 2>/dev/null; keychain lock
+            secret-tool lookup a 1 > found & lookup=$!
+            until grep -q 'waits for the vault to be unlocked' daemon.log; do sleep 0.05; done
+            keychain unlock --passcode-fd 3 3<passcode; wait $lookup; echo "$? $(cat found)"
+            """#)
+        expect(outcome, ["0 swordfish"])
     }
 
     /// Programs hear of what others do to the items that they see.
