@@ -24,6 +24,8 @@ units=(
     systemd/user/keychaind-bus.socket lib/systemd/user/keychaind-bus.socket
     systemd/user/keychaind-session-bus.conf share/keychain/keychaind-session-bus.conf
     dbus/org.freedesktop.secrets.service share/keychain/org.freedesktop.secrets.service
+    dbus/org.freedesktop.impl.portal.desktop.keychain.service share/dbus-1/services/org.freedesktop.impl.portal.desktop.keychain.service
+    portal/keychain.portal share/xdg-desktop-portal/portals/keychain.portal
     systemd/user/keychaind.service lib/systemd/user/keychaind.service
     systemd/user/keychain-ssh-agent.service lib/systemd/user/keychain-ssh-agent.service
     systemd/system/keychaind.socket lib/systemd/system/keychaind.socket

@@ -220,6 +220,54 @@ import Testing
         expect(outcome, ["1", "1"])
     }
 
+    /// A sandboxed application gets a secret of its own through Debian's xdg-desktop-portal.
+    @Test func portal() throws {
+        let description = """
+            [portal]
+            DBusName=org.freedesktop.impl.portal.desktop.keychain
+            Interfaces=org.freedesktop.impl.portal.Secret
+            UseIn=keychain
+            """
+        try Data((description + "\n").utf8).write(to: URL(filePath: workplace.path + "/keychain.portal"))
+        let outcome = try served(
+            .bus,
+            #"""
+            export XDG_DESKTOP_PORTAL_DIR="$HOME" XDG_CURRENT_DESKTOP=keychain XDG_RUNTIME_DIR="$HOME/run"
+            /usr/libexec/xdg-desktop-portal 2>/dev/null & portal=$!
+            cat > ask.py <<'END'
+            import os, sys, time
+            from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
+            from jeepney.io.blocking import open_dbus_connection
+            connection = open_dbus_connection(enable_fds=True)
+            def call(address, member, signature, arguments):
+                return connection.send_and_get_reply(new_method_call(address, member, signature, arguments))
+            desktop = DBusAddress('/org/freedesktop/portal/desktop', 'org.freedesktop.portal.Desktop',
+                                  'org.freedesktop.portal.Secret')
+            while not connection.send_and_get_reply(message_bus.NameHasOwner(desktop.bus_name)).body[0]: time.sleep(0.1)
+            rule = MatchRule(type='signal', interface='org.freedesktop.portal.Request')
+            connection.send_and_get_reply(message_bus.AddMatch(rule))
+            read, write = os.pipe()
+            with connection.filter(rule) as queue:
+                call(desktop, 'RetrieveSecret', 'ha{sv}', (write, {}))
+                response = connection.recv_until_filtered(queue, timeout=20).body[0]
+            os.close(write)
+            secret = os.read(read, 1000)
+            print(response, len(secret), secret.hex(), file=sys.stderr)
+            # Nobody but the portal may ask for the secret of an application.
+            backend = DBusAddress('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.desktop.keychain',
+                                  'org.freedesktop.impl.portal.Secret')
+            read, write = os.pipe()
+            print(call(backend, 'RetrieveSecret', 'osha{sv}', ('/a', 'org.example.App', write, {})).header.fields[4],
+                  file=sys.stderr)
+            END
+            /usr/bin/python3 ask.py 2> first; /usr/bin/python3 ask.py 2> second; cmp first second && cut -d' ' -f1,2 first
+            keychain list --json | grep -o '"service":"[^"]*"'; kill $portal
+            """#)
+        expect(
+            outcome,
+            ["0 64", "org.freedesktop.DBus.Error.AccessDenied", #""service":"org.freedesktop.portal.Secret""#])
+    }
+
     /// What one program does to the socket keeps no other from its answers.
     @Test(arguments: Place.allCases) func hostilePrograms(_ place: Place) throws {
         let outcome = try served(

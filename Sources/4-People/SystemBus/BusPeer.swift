@@ -67,6 +67,13 @@ package final class BusPeer {
     package init(_ address: BusAddress, name: String, replacing: Bool) throws(BusError) {
         (library, bus) = try BusConnection(address).handOver()
         isOnBus = true
+        try request(name, replacing: replacing)
+    }
+
+    /// Takes a further name on the bus.
+    ///
+    /// - Throws: ``BusError/nameTaken(_:)`` if somebody has the name and keeps it.
+    package func request(_ name: String, replacing: Bool) throws(BusError) {
         // SD_BUS_NAME_REPLACE_EXISTING and SD_BUS_NAME_ALLOW_REPLACEMENT (systemd/sd-bus.h).
         let result = name.withCString { library.requestName(bus, $0, replacing ? 1 | 2 : 2) }
         guard result != -EEXIST else { throw .nameTaken(name) }

@@ -22,6 +22,7 @@ package final class SecretBus: @unchecked Sendable {
         _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub
     ) throws(BusError) {
         peer = try BusPeer(.at(address), name: BusNames.secrets, replacing: replacing)
+        try peer.request(PortalClient.busName, replacing: replacing)
         (self.server, self.hub) = (server, hub)
         lines = SecretLines(mailbox)
         mailbox.setGroups([SecretGuests.sharedGroup])
@@ -88,16 +89,38 @@ package final class SecretBus: @unchecked Sendable {
 
     private func take(_ call: BusCall) throws(BusError) {
         let sender = call.request.sender
+        let isForPortal = call.request.path == PortalClient.path
+        guard !isForPortal || isPortal(sender) else {
+            return try peer.refuse(
+                call, "org.freedesktop.DBus.Error.AccessDenied", "only xdg-desktop-portal knows which application asks")
+        }
         lastCall += 1
         calls[lastCall] = call
-        let isTaken = lines.add(call.request, lastCall, of: sender) {
-            let process = (try? peer.askBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
-            return client(of: process.flatMap { Int32(exactly: $0) })
+        let isTaken = lines.add(call.request, lastCall, of: isForPortal ? PortalClient.busName : sender) {
+            if isForPortal {
+                let (descriptor, server) = (peer.descriptor, server)
+                return PortalClient(hub) { group in
+                    GuestVault(
+                        identifier: "portal", process: nil, groups: [group], rights: [.list], socket: descriptor,
+                        server: server)
+                }
+            }
+            return client(of: process(of: sender))
         }
         guard !isTaken else { return }
         calls[lastCall] = nil
         let error = SecretServiceError.limit("too many calls of this program, or too many programs, wait for answers")
         try peer.reply(to: call, with: .failure(error))
+    }
+
+    private func process(of sender: String) -> Int32? {
+        let number = (try? peer.askBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
+        return number.flatMap { Int32(exactly: $0) }
+    }
+
+    private func isPortal(_ sender: String) -> Bool {
+        let owner = try? peer.askBus("GetNameOwner", [.string("org.freedesktop.portal.Desktop")])
+        return owner?.first?.string == sender
     }
 
     private func client(of process: Int32?) -> SecretClient {

@@ -20,7 +20,7 @@ struct SecretAnswer: Sendable {
 }
 
 /// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program.
-final class SecretClient {
+final class SecretClient: BusClient {
     private let access: SecretAccess
     private let hub: SecretHub
     let mailbox: Mailbox
@@ -34,11 +34,9 @@ final class SecretClient {
         (self.access, self.hub, self.mailbox) = (access, hub, mailbox)
     }
 
-    /// When ``due(now:)`` has something without a message.
     var deadline: ContinuousClock.Instant? { prompts.deadline }
 
-    /// Returns the signals that are due for this program alone.
-    func due(now: ContinuousClock.Instant = .now) -> [SentSignal] { prompts.complete(isLocked: hub.isLocked, now: now) }
+    func due(now: ContinuousClock.Instant) -> [SentSignal] { prompts.complete(isLocked: hub.isLocked, now: now) }
 
     /// Lets the program have signals from now on.
     func listen() throws(VaultError) {

@@ -20,7 +20,7 @@ struct SecretConnection {
                 for message in client.mailbox.takeAll() {
                     if case .signal(let signal) = message { try peer.emit(signal) }
                 }
-                for signal in client.due() { try peer.emit(signal) }
+                for signal in client.due(now: .now) { try peer.emit(signal) }
                 waits()
                 switch try peer.next(until: client.deadline, wake: client.mailbox.descriptor, admit: admit) {
                 case .call(let call):

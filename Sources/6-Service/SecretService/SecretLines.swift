@@ -3,20 +3,29 @@ import Synchronization
 import SystemBus
 import VaultService
 
+/// What answers one program on a bus, one call after the other.
+protocol BusClient: AnyObject {
+    /// When ``due(now:)`` has something without a call.
+    var deadline: ContinuousClock.Instant? { get }
+    /// Returns the signals that are due for this program alone.
+    func due(now: ContinuousClock.Instant) -> [SentSignal]
+    func answer(_ call: BusRequest) throws -> SecretAnswer
+}
+
 /// The calls of the programs on a bus that wait for an answer. Programs take turns, so that none keeps another from its
 /// answers; each of them has its answers in order.
 final class SecretLines: Sendable {
     /// One program's calls.
     // Safe to share between threads: the client is used by the worker alone that has set `isAtWork`, under the lock.
     private final class Line: @unchecked Sendable {
-        let client: SecretClient
+        let client: any BusClient
         var waiting: [(number: Int, request: BusRequest)] = []
         var isAtWork = false
         var mustLookAtPrompts = false
         /// When a prompt is due.
         var deadline: ContinuousClock.Instant?
 
-        init(_ client: SecretClient) { self.client = client }
+        init(_ client: any BusClient) { self.client = client }
 
         var hasWork: Bool { !isAtWork && (mustLookAtPrompts || !waiting.isEmpty) }
     }
@@ -63,7 +72,7 @@ final class SecretLines: Sendable {
     }
 
     /// - Returns: False if there are too many.
-    func add(_ request: BusRequest, _ number: Int, of sender: String, _ client: () -> SecretClient) -> Bool {
+    func add(_ request: BusRequest, _ number: Int, of sender: String, _ client: () -> any BusClient) -> Bool {
         let isKnown = state.withLock { $0.lines[sender] != nil }
         let made = isKnown ? nil : Line(client())
         let isTaken = state.withLock { state in
@@ -132,7 +141,7 @@ final class SecretLines: Sendable {
             return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
         }
         let result = call.map { call in SecretAnswer.result { try line.client.answer(call.request) } }
-        let due = line.client.due()
+        let due = line.client.due(now: .now)
         let deadline = line.client.deadline
         let hasMore = state.withLock { state in
             if let call, let result { state.answers.append(Answered(number: call.number, result: result)) }

@@ -1,0 +1,101 @@
+import Access
+import Bytes
+import CLibrary
+import FoundationEssentials
+import KeychainModel
+import SystemBus
+import VaultInterface
+import VaultService
+
+/// The backend of the portal through which a sandboxed application gets a secret of its own
+/// (`org.freedesktop.impl.portal.Secret`, xdg-desktop-portal): the key with which libsecret in the sandbox encrypts the
+/// application's file of secrets.
+///
+/// Only xdg-desktop-portal may ask, because it knows which application asks.
+final class PortalClient: BusClient {
+    static let busName = "org.freedesktop.impl.portal.desktop.keychain"
+    static let path = "/org/freedesktop/portal/desktop"
+    private static let interface = "org.freedesktop.impl.portal.Secret"
+    /// The service of the items. Their account is the application.
+    private static let service = "org.freedesktop.portal.Secret"
+    /// As many bytes as libsecret's own documentation and other backends have.
+    private static let secretSize = 64
+
+    private let vault: (String) -> GuestVault
+    private let hub: SecretHub
+
+    /// - Parameter vault: The vault for an access group.
+    init(_ hub: SecretHub, vault: @escaping (String) -> GuestVault) { (self.hub, self.vault) = (hub, vault) }
+
+    var deadline: ContinuousClock.Instant? { nil }
+    func due(now: ContinuousClock.Instant) -> [SentSignal] { [] }
+
+    func answer(_ call: BusRequest) throws -> SecretAnswer {
+        switch (call.interface, call.member) {
+        case ("org.freedesktop.DBus.Properties", "GetAll"):
+            return SecretAnswer(values: [
+                .array(of: "{sv}", [.entry(.string("version"), .variant(.unsigned32(1)))])
+            ])
+        case ("org.freedesktop.DBus.Properties", "Get"):
+            return SecretAnswer(values: [.variant(.unsigned32(1))])
+        case (Self.interface, "RetrieveSecret"): return try retrieve(call)
+        default: throw SecretServiceError.unknownMethod(call)
+        }
+    }
+
+    private func retrieve(_ call: BusRequest) throws -> SecretAnswer {
+        guard call.arguments.count == 4, let application = call.arguments[1].string,
+            case .descriptor(let descriptor) = call.arguments[2]
+        else { throw SecretServiceError.invalid("RetrieveSecret takes a handle, an application, a file and options") }
+        let secret = try whenUnlocked(application) { () throws(VaultError) in try self.secret(of: application) }
+        try write(secret, to: descriptor)
+        // 0 is success.
+        return SecretAnswer(values: [.unsigned32(0), .array(of: "{sv}", [])])
+    }
+
+    /// Returns the application's secret, and makes it the first time.
+    private func secret(of application: String) throws(VaultError) -> Data {
+        // Programs outside of sandboxes have no name, and share one.
+        let group = application.isEmpty ? SecretGuests.sharedGroup : "flatpak:" + application
+        let vault = vault(group)
+        let session = VaultSession(vault: vault, client: try vault.grant().client(claiming: [group]))
+        let name: [AttributeName: AttributeValue] = [.service: .string(Self.service), .account: .string(application)]
+        let query = ItemQuery(itemClass: .genericPassword, attributes: name, synchronizable: .any)
+        for _ in 0..<2 {
+            do throws(VaultError) {
+                if let value = try session.perform(CopyItems(query, includingValues: true)).first?.value {
+                    return value
+                }
+            } catch .itemNotFound {
+                // The first time.
+            }
+            let made = Data.wipedWhenFreed(Data([UInt8].random(count: Self.secretSize)))
+            var item = NewItem(itemClass: .genericPassword, attributes: name, accessGroup: group, value: made)
+            item.attributes[.label] = .string("Secret of \(application.isEmpty ? "programs" : application)")
+            do throws(VaultError) {
+                _ = try session.perform(AddItem(item))
+                return made
+            } catch .duplicateItem {
+                // Somebody else was faster.
+            }
+        }
+        throw .busy
+    }
+
+    private func whenUnlocked(
+        _ application: String, _ body: () throws(VaultError) -> Data
+    ) throws -> Data {
+        let end = ContinuousClock.now + hub.patience
+        if hub.isLocked { hub.report(application) }
+        while hub.isLocked, .now < end { usleep(100_000) }
+        return try body()
+    }
+
+    private func write(_ secret: Data, to descriptor: Int32) throws {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // A new pipe takes it all at once.
+        guard poll(&polled, 1, 1_000) == 1 else { throw SecretServiceError.invalid("the file takes nothing in") }
+        let count = secret.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
+        guard count == secret.count else { throw SecretServiceError.invalid("the file took only a part of the secret") }
+    }
+}
