@@ -328,7 +328,7 @@ if !isFetched {
         tests(
             "CommandTests",
             uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
-            exclude: ["Sessions", "Transcripts"]),
+            exclude: ["Peer", "Sessions", "Transcripts"]),
         tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport"),
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
         tests(

@@ -17,9 +17,9 @@ import Testing
     init() throws { workplace = try Workplace() }
 
     /// Runs a script while `keychaind` serves.
-    private func served(
+    func served(
         _ place: Place = .socket, entitlements: String = #"{"version": 1, "rules": []}"#, options: String = "",
-        _ script: String
+        seconds: Int = 100, _ script: String
     ) throws -> ProgramOutcome {
         try Data(entitlements.utf8).write(to: URL(filePath: workplace.path + "/entitlements.json"))
         let file = workplace.path + "/script.sh"
@@ -35,7 +35,7 @@ import Testing
             keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
             --no-lock-signals --secret-service \(place == .bus ? "--session-bus" : "") \(options) 2>daemon.log & first=$!
             until keychain list >/dev/null 2>&1; do kill -0 $first || { cat daemon.log >&2; exit 99; }; sleep 0.05; done
-            timeout 100 bash '\(file)'; echo "status $?" >&2
+            timeout \(seconds) bash '\(file)'; echo "status $?" >&2
             """)
     }
 

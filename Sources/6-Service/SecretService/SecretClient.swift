@@ -228,7 +228,8 @@ final class SecretClient: BusClient {
         switch call.member {
         case "GetSecret":
             let session = try session(call.arguments.first)
-            return SecretAnswer(values: [try secret(of: try item(path), session)], isSecret: true)
+            return SecretAnswer(
+                values: [try secret(of: try item(path, includingSecret: true), session)], isSecret: true)
         case "SetSecret":
             let item = try item(path)
             let secret = try secret(call.arguments.first)
@@ -245,8 +246,9 @@ final class SecretClient: BusClient {
         }
     }
 
-    private func item(_ path: SecretPath) throws -> SecretStore.Item {
-        guard case .item(let collection, let id) = path, let found = try store().items(in: collection, id: id).first
+    private func item(_ path: SecretPath, includingSecret: Bool = false) throws -> SecretStore.Item {
+        guard case .item(let collection, let id) = path,
+            let found = try store().items(in: collection, id: id, includingSecrets: includingSecret).first
         else { throw SecretServiceError.noObject(path.text) }
         return found
     }
@@ -311,7 +313,7 @@ final class SecretClient: BusClient {
     private func secret(
         of item: SecretStore.Item, _ session: (path: String, session: SecretSession)
     ) throws -> BusArgument {
-        guard let value = try store().secret(of: item) else {
+        guard let value = item.stored.value else {
             throw SecretServiceError.noObject(SecretPath.item(collection: item.collection, id: item.id).text)
         }
         let type = item.contentType.isEmpty ? "text/plain" : item.contentType
@@ -327,8 +329,7 @@ final class SecretClient: BusClient {
         var found: [BusArgument] = []
         var bytes = 0
         for text in Self.paths(call.arguments[0]) {
-            // Those that are locked or gone are left out.
-            guard let path = SecretPath(text), let item = try? item(try resolve(path)) else { continue }
+            guard let path = SecretPath(text), let item = try itemIfReadable(path) else { continue }
             let secret = try secret(of: item, session)
             if case .structure(let parts) = secret, case .bytes(let value) = parts[2] { bytes += value.count }
             guard bytes <= BusPeer.largestMessage * 4 else {
@@ -337,6 +338,17 @@ final class SecretClient: BusClient {
             found.append(.entry(.path(text), secret))
         }
         return .array(of: "{o(oayays)}", found)
+    }
+
+    /// Returns an item with its secret; nil if it is locked or gone.
+    private func itemIfReadable(_ path: SecretPath) throws -> SecretStore.Item? {
+        do {
+            return try item(try resolve(path), includingSecret: true)
+        } catch is SecretServiceError {
+            return nil
+        } catch VaultError.interactionNotAllowed {
+            return nil
+        }
     }
 
     private func secret(_ value: BusValue?) throws -> (value: Data, contentType: String) {

@@ -68,16 +68,20 @@ struct SecretStore: Sendable {
         var locked: [UUID] = []
     }
 
-    /// Finds items without their secrets, in the order in which they were made.
+    /// Finds items, in the order in which they were made.
     ///
     /// - Parameters:
     ///   - collection: Nil for all.
     ///   - attributes: What the items have, among others.
+    ///   - includingSecrets: Whether to read the secrets, for which a person may be asked.
     func find(
-        in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:]
+        in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:],
+        includingSecrets: Bool = false
     ) throws(VaultError) -> Found {
         var found = Found()
-        if collection == nil || collection == Self.sessionCollection { found.items = memoryItems(id, attributes) }
+        if collection == nil || collection == Self.sessionCollection {
+            found.items = memoryItems(id, attributes, includingSecrets: includingSecrets)
+        }
         guard collection != Self.sessionCollection else { return found }
         var query = ItemQuery(itemClass: .genericPassword, synchronizable: .any)
         if let id, let identifier = Self.identifier(inName: id) {
@@ -88,7 +92,8 @@ struct SecretStore: Sendable {
         }
         query.customAttributes = attributes
         if !asks { query.reports = .locked }
-        let stored = try copy(query, includingValues: false) { part in
+        if includingSecrets { query.authentication.prompt = "use a secret" }
+        let stored = try copy(query, includingValues: includingSecrets) { part in
             if case .locked(let identifier) = part { found.locked.append(identifier) }
         }
         found.items += stored.compactMap { stored in
@@ -105,9 +110,10 @@ struct SecretStore: Sendable {
     ///
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` for a locked one.
     func items(
-        in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:]
+        in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:],
+        includingSecrets: Bool = false
     ) throws(VaultError) -> [Item] {
-        let found = try find(in: collection, id: id, with: attributes)
+        let found = try find(in: collection, id: id, with: attributes, includingSecrets: includingSecrets)
         guard found.locked.isEmpty else { throw .interactionNotAllowed(reason: "the keychain is locked") }
         return found.items
     }
@@ -124,22 +130,17 @@ struct SecretStore: Sendable {
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    private func memoryItems(_ id: String?, _ attributes: CustomAttributes) -> [Item] {
+    private func memoryItems(
+        _ id: String?, _ attributes: CustomAttributes, includingSecrets: Bool
+    ) -> [Item] {
         memory.all(of: owner).compactMap { found in
             guard id == nil || id == found.id,
                 attributes.allSatisfy({ found.stored.customAttributes[$0.key] == $0.value })
             else { return nil }
-            return Item(collection: Self.sessionCollection, id: found.id, stored: found.stored)
+            var stored = found.stored
+            if !includingSecrets { stored.value = nil }
+            return Item(collection: Self.sessionCollection, id: found.id, stored: stored)
         }
-    }
-
-    /// Reads a secret; nil if the item went meanwhile. May ask a person.
-    func secret(of item: Item) throws(VaultError) -> Data? {
-        if item.collection == Self.sessionCollection { return memory.secret(item.id, of: owner) }
-        var query = ItemQuery(itemClass: .genericPassword, synchronizable: .any)
-        query.attributes = Self.name(item.collection, item.id)
-        query.authentication.prompt = "use the secret '\(item.label)'"
-        return try copy(query, includingValues: true).first?.value
     }
 
     /// Makes an item, or gives the one with the same attributes a new secret.

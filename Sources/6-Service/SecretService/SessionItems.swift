@@ -22,18 +22,10 @@ final class SessionItems: Sendable {
     /// What an item takes besides its attributes and its secret.
     private static let overhead = 1024
 
-    /// Returns the items without their secrets.
+    /// Returns the items with their secrets.
     func all(of owner: Owner) -> [(id: String, stored: StoredItem)] {
-        items.withLock { items in
-            (items[owner] ?? [:]).map { id, kept in
-                var item = kept.item
-                item.value = nil
-                return (id, item)
-            }
-        }
+        items.withLock { items in (items[owner] ?? [:]).map { ($0, $1.item) } }
     }
-
-    func secret(_ id: String, of owner: Owner) -> Data? { items.withLock { $0[owner]?[id]?.item.value } }
 
     /// Puts an item there. Nil if there is no room.
     func put(_ id: String, _ new: NewItem, of owner: Owner) -> StoredItem? {
