@@ -25,9 +25,12 @@ final class SecretClient: BusClient {
     private let hub: SecretHub
     let mailbox: Mailbox
     private var sessions: [String: SecretSession] = [:]
+    /// The one that was used last at the end.
+    private var sessionOrder: [String] = []
     private var prompts = SecretPrompts()
-    /// The most sessions of one program.
-    private static let sessionLimit = 64
+    /// The most sessions of one program. One more takes the place of the one that was not used for the longest time:
+    /// Python's SecretStorage opens a session for each item that it reads, and closes none.
+    private static let sessionLimit = 256
 
     /// - Parameter mailbox: Where signals to the program go.
     init(_ access: SecretAccess, _ hub: SecretHub, _ mailbox: Mailbox) {
@@ -65,6 +68,7 @@ final class SecretClient: BusClient {
         case .session(let id):
             guard call.member == "Close" else { throw SecretServiceError.unknownMethod(call) }
             guard sessions.removeValue(forKey: id) != nil else { throw SecretServiceError.noObject(call.path) }
+            sessionOrder.removeAll { $0 == id }
             return SecretAnswer()
         case .prompt(let id): return try answerAsPrompt(call, id)
         case .alias: throw SecretServiceError.noObject(call.path)
@@ -295,11 +299,10 @@ final class SecretClient: BusClient {
             throw SecretServiceError.notSupported(
                 "the algorithms are \(SecretSession.plainName) and \(SecretSession.encryptedName)")
         }
-        guard sessions.count < Self.sessionLimit else {
-            throw SecretServiceError.limit("a program has at most \(Self.sessionLimit) sessions: close some")
-        }
+        if sessions.count >= Self.sessionLimit { sessions[sessionOrder.removeFirst()] = nil }
         let id = "s\(hub.number())"
         sessions[id] = made.session
+        sessionOrder.append(id)
         return [.variant(made.answer), .path(SecretPath.session(id).text)]
     }
 
@@ -307,6 +310,8 @@ final class SecretClient: BusClient {
         guard let text = value?.string, case .session(let id)? = SecretPath(text), let session = sessions[id] else {
             throw SecretServiceError.noSession
         }
+        sessionOrder.removeAll { $0 == id }
+        sessionOrder.append(id)
         return (text, session)
     }
 
