@@ -281,7 +281,7 @@ if !isFetched {
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
             "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
             "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
-            "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries",
+            "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries",
             "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.

@@ -84,6 +84,8 @@ if [[ ${1-} == --tests ]]; then
     command -v secret-tool >/dev/null || missing+=(libsecret-tools)
     command -v docker-credential-secretservice >/dev/null || missing+=(golang-docker-credential-helpers)
     /usr/bin/python3 -c 'import secretstorage' 2>/dev/null || missing+=(python3-secretstorage)
+    # Another program with secrets, to move in from.
+    command -v gnome-keyring-daemon >/dev/null || missing+=(gnome-keyring)
     # The portal through which sandboxed applications get a secret of their own.
     [[ -x /usr/libexec/xdg-desktop-portal ]] || missing+=(xdg-desktop-portal)
     # Editing of lines in `keychain db shell`.

@@ -84,6 +84,13 @@ enum Program {
     /// tree of all commands with their help texts. If the arguments do not fit that subcommand, the whole tree is used
     /// after all: help, errors and completion scripts need it.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        // In the tree, the operand of `import` takes the word for a file.
+        if arguments.starts(with: ["import", ImportSecretServiceCommand.name]),
+            let command = try? ImportSecretServiceCommand.parseAsRoot(Array(arguments.dropFirst(2))),
+            command is ImportSecretServiceCommand
+        {
+            return command
+        }
         if let subcommand = arguments.first.flatMap(KeychainTool.subcommand(named:)),
             let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), command is any DocumentedCommand
         {

@@ -363,7 +363,7 @@ final class SecretClient: BusClient {
         return (try session(parts[0]).session.open(parameters, bytes), parts[3].string ?? "")
     }
 
-    private static func attributes(_ value: BusValue?) throws -> CustomAttributes {
+    static func attributes(_ value: BusValue?) throws -> CustomAttributes {
         var attributes: CustomAttributes = [:]
         for entry in value?.elements ?? [] {
             guard let name = entry.elements?.first?.string, let text = entry.elements?.last?.string else {

@@ -137,8 +137,9 @@ def fuzz(count, seed):
             serial += 1
             sent += 1
             changed = bytearray(message(serial, *generator.choice(kinds)))
-            # Mostly the body, because a changed head ends the connection.
-            lowest = 16 if generator.randrange(20) == 0 else len(changed) * 2 // 3
+            # Mostly the body, because a changed length ends the connection.
+            chance = generator.randrange(400)
+            lowest = 0 if chance == 0 else 16 if chance < 20 else len(changed) * 2 // 3
             for _ in range(generator.randrange(4)):
                 changed[generator.randrange(min(lowest, len(changed) - 1), len(changed))] = generator.randrange(256)
             batch += changed

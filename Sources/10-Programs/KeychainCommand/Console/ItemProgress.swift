@@ -1,12 +1,14 @@
 import CLibrary
 import FoundationEssentials
 
-/// Shows progress in one line of the terminal, for work on 10,000 items or more.
+/// Shows progress in one line of the terminal, for work on many items.
 enum ItemProgress {
     private static let few = 10_000
 
-    /// - Parameter what: The work, as in "sealing under new keys".
-    static func show(_ what: String, _ done: Int, of all: Int) {
+    /// - Parameters:
+    ///   - what: The work, as in "sealing under new keys".
+    ///   - few: What is shown for this many items or more.
+    static func show(_ what: String, _ done: Int, of all: Int, from few: Int = few) {
         guard all >= few else { return }
         put(done < all ? "\(what): \(done) of \(all) items" : "")
     }

@@ -8,9 +8,9 @@ import StatusCodes
 import VaultInterface
 import VaultKeys
 
-/// Stores the certificates and keys of a file.
+/// Stores the certificates and keys of a file, or what a desktop's keyring has.
 struct ImportCommand: DocumentedCommand {
-    static let summary = "Store the certificates and keys of a file."
+    static let summary = "Store the certificates and keys of a file, or what a desktop's keyring has."
     static let details = """
         The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. \
         A certificate and its private key are an identity. Items that are there already stay as they are. The file \
@@ -22,14 +22,16 @@ struct ImportCommand: DocumentedCommand {
     static let examples = [
         Example("A certificate that an authority sent", "keychain import www.pem --label www"),
         Example("An identity, with its passphrase in a file", "keychain import alice.p12 --passphrase-fd 3 3< phrase"),
+        Example("The passwords of gnome-keyring or KWallet", "keychain import secret-service"),
         Example(
             "A key that asks for a person",
             "keychain import id_ecdsa.pem --label work --require presence"),
     ]
-    static let configuration: CommandConfiguration = documented("import")
+    static let configuration: CommandConfiguration = documented(
+        "import", subcommands: [ImportSecretServiceCommand.self])
 
     @Argument(help: "The file; '-' for standard input.", completion: .file())
-    var file: String
+    var file: String?
 
     @Option(help: ArgumentHelp("A name for people, for every certificate and key in the file.", valueName: "text"))
     var label: String?
@@ -53,6 +55,7 @@ struct ImportCommand: DocumentedCommand {
     }
 
     func run() throws {
+        guard let file else { throw ValidationError("name a file, or say `keychain import secret-service`") }
         let bytes = try file == "-" ? BytesInput.readDocument() : BytesInput.readAll(path: file)
         let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
         let session = try KeyCommandSession.forWriting(passcode)
@@ -62,7 +65,7 @@ struct ImportCommand: DocumentedCommand {
         var answers: [ImportAnswer] = []
         for content in contents {
             switch content {
-            case .key(let key): answers.append(try add(key, label ?? label(of: key, in: contents), store))
+            case .key(let key): answers.append(try add(key, label ?? label(of: key, in: contents, file), store))
             case .certificate(let certificate): answers.append(try add(certificate, session))
             }
         }
@@ -81,7 +84,7 @@ struct ImportCommand: DocumentedCommand {
     }
 
     /// Returns the name of the key's certificate in the file, or else that of the file.
-    private func label(of key: KeyData, in contents: [ImportedFile.Content]) -> String {
+    private func label(of key: KeyData, in contents: [ImportedFile.Content], _ file: String) -> String {
         for case .certificate(let certificate) in contents
         where certificate.publicKeyHash == key.applicationLabel {
             if let name = certificate.subjectSummary { return name }
