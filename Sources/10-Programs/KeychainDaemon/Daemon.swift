@@ -217,7 +217,8 @@ struct Daemon: ParsableCommand {
         _ vault: EmbeddedVault, _ server: VaultServer, _ listener: Int32?, _ logger: Logger
     ) throws -> [any Service] {
         guard listener != nil || options.sessionBus else { return [] }
-        let hub = SecretHub(of: vault, patience: .seconds(options.unlockWait)) { program in
+        let hub = SecretHub(of: vault, lockState: { vault.lockState }, patience: .seconds(options.unlockWait)) {
+            program in
             logger.notice(
                 "a program waits for the vault to be unlocked: run `keychain unlock`",
                 metadata: ["program": "\(program)"])

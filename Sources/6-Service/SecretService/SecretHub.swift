@@ -1,4 +1,5 @@
 import CLibrary
+import KeychainModel
 import Synchronization
 import SystemBus
 import SystemLibraries
@@ -13,7 +14,7 @@ package final class SecretHub: Sendable {
     }
 
     private let state = Mutex(State())
-    private let lock = Atomic(false)
+    private let lockState: @Sendable () -> LockState
     let memory = SessionItems()
     /// Whether others lock and unlock the vault.
     let isOfSharedVault: Bool
@@ -23,24 +24,28 @@ package final class SecretHub: Sendable {
     let report: @Sendable (String) -> Void
 
     /// A service whose vault asks for its passcode when a secret is read, so that nothing is locked for a program.
-    package init() { (isOfSharedVault, patience, report) = (false, .zero, { _ in }) }
+    package init() { (isOfSharedVault, patience, lockState, report) = (false, .zero, { .unlocked }, { _ in }) }
 
     /// A service of a vault that others lock and unlock.
     ///
-    /// - Parameter report: Told of each program that waits for somebody to unlock the vault.
-    package init(of vault: any Vault, patience: Duration, report: @escaping @Sendable (String) -> Void) {
-        (isOfSharedVault, self.patience, self.report) = (true, patience, report)
+    /// - Parameters:
+    ///   - lockState: The vault's, at the time of the call.
+    ///   - report: Told of each program that waits for somebody to unlock the vault.
+    package init(
+        of vault: any Vault, lockState: @escaping @Sendable () -> LockState, patience: Duration,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        (isOfSharedVault, self.patience, self.lockState, self.report) = (true, patience, lockState, report)
         let events = vault.lockEvents()
         Task { [weak self] in
             for await event in events where event != .willLock {
                 guard let self else { return }
-                lock.store(event == .locked, ordering: .sequentiallyConsistent)
                 for mailbox in mailboxes() { mailbox.put(.lockChange) }
             }
         }
     }
 
-    var isLocked: Bool { lock.load(ordering: .sequentiallyConsistent) }
+    var isLocked: Bool { lockState() != .unlocked }
 
     /// Returns a number that no other object of the service has in its path.
     func number() -> Int {
