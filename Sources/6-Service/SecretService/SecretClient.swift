@@ -57,7 +57,10 @@ final class SecretClient: BusClient {
         switch call.interface {
         case "org.freedesktop.DBus.Introspectable":
             return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
-        case "org.freedesktop.DBus.Properties": return try access.withRoom { try properties(call) }
+        case "org.freedesktop.DBus.Properties":
+            // The lists of items are long.
+            let isShort = call.member == "Set" || call.member == "Get" && call.arguments.last?.string != "Items"
+            return isShort ? try properties(call) : try access.withRoom { try properties(call) }
         default: break
         }
         guard let path = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
@@ -385,11 +388,11 @@ final class SecretClient: BusClient {
         case "GetAll":
             let all = try values(of: path).sorted { $0.key < $1.key }
             return SecretAnswer(values: [
-                .array(of: "{sv}", all.map { BusArgument.entry(.string($0.key), .variant($0.value)) })
+                .array(of: "{sv}", try all.map { BusArgument.entry(.string($0.key), .variant(try $0.value())) })
             ])
         case "Get":
             let name = call.arguments.last?.string ?? ""
-            guard let value = try values(of: path)[name] else {
+            guard let value = try values(of: path)[name]?() else {
                 throw SecretServiceError(
                     name: "org.freedesktop.DBus.Error.UnknownProperty",
                     message: "there is no property \(name) of \(interface)")
@@ -403,37 +406,44 @@ final class SecretClient: BusClient {
         }
     }
 
-    private func values(of path: SecretPath) throws -> [String: BusArgument] {
+    /// Returns the properties of an object. Each is made when it is asked for: a program that asks whether a collection
+    /// is locked must not wait for the list of its items.
+    private func values(of path: SecretPath) throws -> [String: () throws -> BusArgument] {
         func seconds(_ date: Date?) -> BusArgument { .unsigned64(UInt64(max(0, date?.timeIntervalSince1970 ?? 0))) }
         switch path {
         case .service:
-            let paths = try store().collections().map { BusArgument.path(SecretPath.collection($0.id).text) }
-            return ["Collections": .array(of: "o", paths)]
+            return [
+                "Collections": { [self] in
+                    .array(of: "o", try store().collections().map { .path(SecretPath.collection($0.id).text) })
+                }
+            ]
         case .collection(let id):
             let collection = try collection(id)
+            let isLocked = hub.isLocked && id != SecretStore.sessionCollection
             return [
-                "Items": .array(of: "o", Self.paths(try store().find(in: collection.id))),
-                "Label": .string(collection.label),
-                "Locked": .boolean(hub.isLocked && id != SecretStore.sessionCollection),
-                "Created": seconds(collection.stored?.creationDate),
-                "Modified": seconds(collection.stored?.modificationDate),
+                "Items": { [self] in .array(of: "o", Self.paths(try store().find(in: collection.id))) },
+                "Label": { .string(collection.label) }, "Locked": { .boolean(isLocked) },
+                "Created": { seconds(collection.stored?.creationDate) },
+                "Modified": { seconds(collection.stored?.modificationDate) },
             ]
         case .item(let collection, let id):
             let found = try store().find(in: collection, id: id)
             if !found.locked.isEmpty {
                 return [
-                    "Attributes": .array(of: "{ss}", []), "Label": .string(""), "Locked": .boolean(true),
-                    "Type": .string(""), "Created": .unsigned64(0), "Modified": .unsigned64(0),
+                    "Attributes": { .array(of: "{ss}", []) }, "Label": { .string("") }, "Locked": { .boolean(true) },
+                    "Type": { .string("") }, "Created": { .unsigned64(0) }, "Modified": { .unsigned64(0) },
                 ]
             }
             guard let item = found.items.first else { throw SecretServiceError.noObject(path.text) }
             let attributes = item.attributes.sorted { $0.key < $1.key }
             return [
-                "Attributes": .array(
-                    of: "{ss}", attributes.map { BusArgument.entry(.string($0.key), .string($0.value)) }),
-                "Label": .string(item.label), "Locked": .boolean(false),
-                "Type": .string(item.attributes["xdg:schema"] ?? ""), "Created": seconds(item.stored.creationDate),
-                "Modified": seconds(item.stored.modificationDate),
+                "Attributes": {
+                    .array(of: "{ss}", attributes.map { BusArgument.entry(.string($0.key), .string($0.value)) })
+                },
+                "Label": { .string(item.label) }, "Locked": { .boolean(false) },
+                "Type": { .string(item.attributes["xdg:schema"] ?? "") },
+                "Created": { seconds(item.stored.creationDate) },
+                "Modified": { seconds(item.stored.modificationDate) },
             ]
         case .session, .prompt, .alias: return [:]
         }
