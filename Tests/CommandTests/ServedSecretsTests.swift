@@ -83,7 +83,7 @@ import Testing
             ])
     }
 
-    /// Without a bus, the daemon knows who asks.
+    /// Without a bus, the daemon knows which program asks, and shows it its own items alone.
     @Test func programsAreKeptApart() throws {
         let script = #"""
             printf swordfish | secret-tool store --label=Mine a 1

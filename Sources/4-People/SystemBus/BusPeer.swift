@@ -3,8 +3,8 @@ import SystemLibraries
 
 /// A service's connection: to one program with no bus between them, or to a bus. For one thread.
 ///
-/// Without a bus, the program takes the service for one. Whoever has this value answers the calls that a bus answers,
-/// too. Nothing waits for the other end longer than its time.
+/// Without a bus, the program believes that the service is the bus. The owner of this value therefore answers the calls
+/// to the bus, too. Nothing waits for the other end longer than its time.
 package final class BusPeer {
     package enum Event {
         case call(BusCall)

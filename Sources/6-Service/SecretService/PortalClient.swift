@@ -86,7 +86,7 @@ final class PortalClient: BusClient {
         _ application: String, _ body: () throws(VaultError) -> Data
     ) throws -> Data {
         let end = ContinuousClock.now + hub.patience
-        if hub.isLocked { hub.report(application) }
+        if hub.isLocked { hub.waits(application) }
         while hub.isLocked, .now < end { usleep(100_000) }
         return try body()
     }

@@ -10,6 +10,8 @@ struct SecretAccess {
     let session: () throws(VaultError) -> VaultSession
     /// Who the program is, for a person.
     let name: String
+    /// Answers one call, with the program's share of the work.
+    var call: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
     /// Runs something that has a long answer.
     var withRoom: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
 }
@@ -53,7 +55,11 @@ final class SecretClient: BusClient {
         return SecretStore(session, hub.memory, asks: !hub.isOfSharedVault)
     }
 
-    func answer(_ call: BusRequest) throws -> SecretAnswer {
+    func answer(_ call: BusRequest) throws -> SecretAnswer { try counted { try answerCounted(call) } }
+
+    func counted(_ body: () throws -> SecretAnswer) throws -> SecretAnswer { try access.call(body) }
+
+    private func answerCounted(_ call: BusRequest) throws -> SecretAnswer {
         switch call.interface {
         case "org.freedesktop.DBus.Introspectable":
             return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
@@ -175,7 +181,7 @@ final class SecretClient: BusClient {
         switch call.member {
         case "Prompt":
             guard prompts.start(path, until: .now + hub.patience) else { throw SecretServiceError.noObject(path) }
-            if hub.isLocked { hub.report(access.name) }
+            if hub.isLocked { hub.waits(access.name) }
         case "Dismiss":
             guard prompts.start(path, until: .now) else { throw SecretServiceError.noObject(path) }
         default: throw SecretServiceError.unknownMethod(call)

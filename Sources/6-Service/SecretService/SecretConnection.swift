@@ -37,8 +37,10 @@ struct SecretConnection {
 
     private func answer(_ call: BusRequest) throws -> SecretAnswer {
         guard call.interface == "org.freedesktop.DBus" else { return try client.answer(call) }
-        if call.member == "AddMatch" { try client.listen() }
-        return SecretAnswer(values: try BusNames.answer(call))
+        return try client.counted {
+            if call.member == "AddMatch" { try client.listen() }
+            return SecretAnswer(values: try BusNames.answer(call))
+        }
     }
 }
 

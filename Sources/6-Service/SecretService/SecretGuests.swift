@@ -17,7 +17,7 @@ package enum SecretGuests {
                 return VaultSession(vault: vault, client: grant.client(claiming: groups(of: grant)))
             },
             name: (try? vault.grant().identifier) ?? "",
-            withRoom: { try vault.withRoom($0) })
+            call: { try vault.call($0) }, withRoom: { try vault.withRoom($0) })
         var room: RequestRoom?
         SecretConnection(
             peer: peer, client: SecretClient(access, hub, Mailbox()), hub: hub,

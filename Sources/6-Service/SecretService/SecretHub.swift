@@ -20,8 +20,11 @@ package final class SecretHub: Sendable {
     let isOfSharedVault: Bool
     /// How long a program waits for somebody to unlock the vault.
     let patience: Duration
-    /// Told of a program that waits.
-    let report: @Sendable (String) -> Void
+    private let report: @Sendable (String) -> Void
+    /// When the last reports were made.
+    private let reports = Mutex<[ContinuousClock.Instant]>([])
+    /// The most reports in a minute: a program may ask without end, and the log is for all.
+    private static let mostReports = 10
 
     /// A service whose vault asks for its passcode when a secret is read, so that nothing is locked for a program.
     package init() { (isOfSharedVault, patience, lockState, report) = (false, .zero, { .unlocked }, { _ in }) }
@@ -58,6 +61,17 @@ package final class SecretHub: Sendable {
     func add(_ mailbox: Mailbox) { state.withLock { $0.mailboxes[ObjectIdentifier(mailbox)] = mailbox } }
 
     func remove(_ mailbox: Mailbox) { state.withLock { $0.mailboxes[ObjectIdentifier(mailbox)] = nil } }
+
+    /// Says that a program waits for somebody to unlock the vault.
+    func waits(_ program: String, now: ContinuousClock.Instant = .now) {
+        let isTold = reports.withLock { reports in
+            reports.removeAll { now - $0 > .seconds(60) }
+            guard reports.count < Self.mostReports else { return false }
+            reports.append(now)
+            return true
+        }
+        if isTold { report(program) }
+    }
 
     /// Sends a signal to those who may see what is in `group`.
     func post(_ signal: SentSignal, of group: String) {

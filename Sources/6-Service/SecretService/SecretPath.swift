@@ -11,7 +11,7 @@ enum SecretPath: Equatable {
     static let none = "/"
     private static let root = "/org/freedesktop/secrets"
 
-    /// Nil for a path that is none of the service's.
+    /// Nil for a path that the service does not have.
     init?(_ path: String) {
         guard path.hasPrefix(Self.root) else { return nil }
         let parts = path.dropFirst(Self.root.count).split(separator: "/").map(String.init)

@@ -14,7 +14,8 @@ final class WorkPlaces: Sendable {
     /// 16 MiB: as it came, opened, sealed, and as the store writes it.
     let heavies: FairQueue
     /// Places for long answers in another protocol than the daemon's own, which are whole before the first byte is
-    /// sent. Who has one may wait for one of the others, and nobody the other way round.
+    /// sent. A call that holds one may wait for a window or a heavy place. A call that holds one of those never waits
+    /// for this one, so that no two calls wait for each other.
     let guests: FairQueue
 
     /// What a call may hold without a place, in bytes: a socket takes in as much for a client that does not read.
@@ -121,7 +122,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     /// How long the call has worked on its thread.
     var work: Duration { Self.threadTime() - workBefore }
 
-    private static func threadTime() -> Duration {
+    static func threadTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

@@ -18,6 +18,8 @@ package final class GuestVault: Vault {
     private struct State {
         var grant: CallerGrant
         var generation = -1
+        /// Whether the program has used up its share.
+        var isSpent = false
     }
 
     private let caller: Caller
@@ -92,16 +94,14 @@ package final class GuestVault: Vault {
         let turn = CallTurn(program, at: server.places, descriptor: socket)
         defer {
             turn.end()
-            let time = ContinuousClock.now - start
-            server.rates.charge(program, within: time, forWork: turn.work)
             server.observer.answered(
-                Operation.name, for: client.identifier, of: user, in: time, refusal: refusal)
+                Operation.name, for: client.identifier, of: user, in: ContinuousClock.now - start, refusal: refusal)
         }
         do throws(VaultError) {
             try checkCaller()
             let grant = try grant()
             try operation.check()
-            try turn.begin(Operation.traits, isSpent: isSpent(), withRoomFor: 0)
+            try turn.begin(Operation.traits, isSpent: state.withLock { $0.isSpent }, withRoomFor: 0)
             let client = grant.client(claiming: client.accessGroups)
             let result = CurrentCall.$served.withValue(turn) {
                 Result { () throws(VaultError) in try server.vault.perform(operation, as: client, send: send) }
@@ -115,10 +115,19 @@ package final class GuestVault: Vault {
         }
     }
 
-    /// Waits until the program may go on. Threads that serve a bus wait for nobody: other programs need them.
-    private func isSpent() -> Bool {
-        guard case .peer = caller else { return false }
-        return server.rates.admit(program, on: socket)
+    /// Answers one call of the program, whatever it asks for: counts it and the work for it, and waits first if the
+    /// program has used up its share. A program on a bus waits for nothing: the thread is needed by others.
+    package func call<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        guard case .peer = caller else { return try body() }
+        let program = program
+        let isSpent = server.rates.admit(program, on: socket)
+        state.withLock { $0.isSpent = isSpent }
+        let (start, workBefore) = (ContinuousClock.now, CallTurn.threadTime())
+        defer {
+            server.rates.charge(
+                program, within: ContinuousClock.now - start, forWork: CallTurn.threadTime() - workBefore)
+        }
+        return try body()
     }
 
     /// Runs `body` while this program has one of the few places for long answers.
