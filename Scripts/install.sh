@@ -7,7 +7,7 @@
 set -euo pipefail
 
 prefix=$2
-helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain)
+helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass)
 completions=(
     bash "$prefix/share/bash-completion/completions/keychain"
     zsh "$prefix/share/zsh/site-functions/_keychain"
@@ -17,13 +17,10 @@ manual=$prefix/share/man/man1
 daemon_manual=$prefix/share/man/man8
 # Where the programs will be run from, which units have to name.
 bindir=${prefix#"${DESTDIR:-}"}/bin
-# Files under Packaging, and where they are looked for under a prefix. What makes the daemon the session bus's Secret
-# Service waits in share/keychain until somebody copies it: another program may have that place.
+# Files under Packaging, and where they are looked for under a prefix.
 units=(
     systemd/user/keychaind.socket lib/systemd/user/keychaind.socket
     systemd/user/keychaind-bus.socket lib/systemd/user/keychaind-bus.socket
-    systemd/user/keychaind-session-bus.conf share/keychain/keychaind-session-bus.conf
-    dbus/org.freedesktop.secrets.service share/keychain/org.freedesktop.secrets.service
     dbus/org.freedesktop.impl.portal.desktop.keychain.service share/dbus-1/services/org.freedesktop.impl.portal.desktop.keychain.service
     portal/keychain.portal share/xdg-desktop-portal/portals/keychain.portal
     systemd/user/keychaind.service lib/systemd/user/keychaind.service
@@ -51,7 +48,7 @@ binary=$1/keychain
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 # Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
-# And under these the helper that git, docker or cargo starts.
+# And under these the helper that git, docker, cargo or ssh starts.
 for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"

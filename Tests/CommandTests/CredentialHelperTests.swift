@@ -214,4 +214,32 @@ import Testing
                 "1", "44",
             ], "\(outcome.errors)")
     }
+
+    // MARK: What asks
+
+    /// git and ssh-add start the program instead of asking at a terminal.
+    @Test func askpass() throws {
+        let workplace = try workplace()
+        let outcome = try run(
+            workplace,
+            """
+            ln -s "$(command -v keychain)" bin/keychain-askpass
+            export GIT_ASKPASS=$HOME/bin/keychain-askpass SSH_ASKPASS=$HOME/bin/keychain-askpass
+            export SSH_ASKPASS_REQUIRE=force
+            printf swordfish | keychain internet set https://alice@example.org
+            printf herring | keychain internet set ssh://bob@server.example.org
+            printf 'protocol=https\nhost=example.org\n' | git credential fill
+            printf 'protocol=https\nhost=other.org\n' | git credential fill >none 2>&1; grep -c 'internet set https://' none
+            ssh-keygen -q -t ed25519 -N 'pass phrase' -C key -f key; printf 'pass phrase' | keychain set OpenSSH "$PWD/key"
+            eval "$(ssh-agent)" >shown; ssh-add -q "$PWD/key" && ssh-add -L | cut -d' ' -f3; kill $SSH_AGENT_PID
+            for question in "bob@server.example.org's password: " '(bob@server.example.org) Password: ' \
+                "Enter passphrase for key '$PWD/key': " 'Are you sure you want to continue connecting (yes/no)? ' '' "'s password: "
+            do keychain-askpass "$question"; echo $?; done
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "protocol=https", "host=example.org", "username=alice", "password=swordfish", "1", "key",
+                "herring", "0", "herring", "0", "pass phrase", "0", "36", "36", "36",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
 }

@@ -177,6 +177,17 @@ import Testing
         #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == left)
     }
 
+    @Test(arguments: [("y\n", Int32(0), "keychain\n"), ("yes\n", 0, "keychain\n"), ("n\n", 1, ""), ("\n", 1, "")])
+    func integrateAsks(_ answer: String, _ status: Int32, _ helper: String) throws {
+        let workplace = try Workplace()
+        let terminal = try Pseudoterminal(workplace, ["keychain", "integrate", "git"])
+        try terminal.expect("\(workplace.path)/.gitconfig gets\r\n    [credential]\r\n")
+        try terminal.expect("Change the file? [y/N] ")
+        terminal.type(answer)
+        #expect(try terminal.finish() == status)
+        #expect(try workplace.shell("git config --global credential.helper").text == helper)
+    }
+
     @Test func securityAsksUntilBothAreTheSame() throws {
         let workplace = try Workplace()
         let terminal = try Pseudoterminal(

@@ -22,10 +22,10 @@ struct KeychainTool: DocumentedCommand {
         subcommands: [
             InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
             HistoryCommand.self, RestorePasswordCommand.self, PurgeCommand.self, WatchCommand.self,
-            InternetCommand.self,
+            InternetCommand.self, AWSCommand.self, KubeCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
             ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
-            AgentCommand.self,
+            AgentCommand.self, IntegrateCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self, RekeyCommand.self,
             SecurityCommand.self, ManualCommand.self,
@@ -58,6 +58,7 @@ struct KeychainTool: DocumentedCommand {
         case "receive": ReceiveCommand.self
         case "run": RunCommand.self
         case "ssh-agent": AgentCommand.self
+        case "integrate": IntegrateCommand.self
         case "passcode": PasscodeCommand.self
         case "lock": LockCommand.self
         case "unlock": UnlockCommand.self

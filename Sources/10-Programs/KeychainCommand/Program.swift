@@ -8,7 +8,7 @@ import VaultInterface
 import VaultService
 
 /// The program: `keychain`, or under its other names the daemon `keychaind`, Apple's `security` and a helper of git,
-/// docker or cargo.
+/// docker, cargo or ssh.
 @main
 enum Program {
     static func main() {

@@ -2,11 +2,12 @@ import CLibrary
 import FoundationEssentials
 import StatusCodes
 
-/// The programs that git, docker and cargo start to keep credentials: this program under other names.
+/// The programs that git, docker, cargo and ssh start for credentials: this program under other names.
 enum HelperProgram: String, CaseIterable {
     case git = "git-credential-keychain"
     case docker = "docker-credential-keychain"
     case cargo = "cargo-credential-keychain"
+    case askpass = "keychain-askpass"
 
     /// - Parameter arguments: Without the program's name.
     /// - Returns: The exit status.
@@ -16,6 +17,7 @@ enum HelperProgram: String, CaseIterable {
             case .git: try GitCredential.run(arguments)
             case .docker: try DockerCredential.run(arguments)
             case .cargo: try CargoCredential.run(arguments)
+            case .askpass: try Askpass.run(arguments)
             }
             return 0
         } catch let failure as Failure where self == .docker {
