@@ -123,7 +123,7 @@ floor(
 // Asking a person, and hearing of locks.
 floor(
     "Sources/4-People",
-    module("SystemBus", uses: "CLibrary", "SystemLibraries"),
+    module("SystemBus", uses: "Bytes", "CLibrary", "SystemLibraries"),
     module("LockSignals", uses: "CLibrary", "SystemBus", "SystemLibraries"),
     module(
         "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",

@@ -23,7 +23,7 @@ import Testing
     ) throws -> ProgramOutcome {
         try Data(entitlements.utf8).write(to: URL(filePath: workplace.path + "/entitlements.json"))
         let file = workplace.path + "/script.sh"
-        try Data(script.utf8).write(to: URL(filePath: file))
+        try Data((". ./daemon.sh\n" + script).utf8).write(to: URL(filePath: file))
         let address = place == .bus ? "$HOME/session-bus" : "$HOME/run/bus"
         let bus = "dbus-daemon --session --nofork --address=unix:path=$HOME/session-bus & bus=$!"
         return try workplace.shell(
@@ -32,9 +32,17 @@ import Testing
             end() { { kill $first $bus; wait $first $bus; } 2>/dev/null; }; trap end EXIT
             \(place == .bus ? bus : "bus=")
             \(place == .bus ? #"until [ -S "$HOME/session-bus" ]; do sleep 0.05; done"# : "")
-            keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
-            --no-lock-signals --secret-service \(place == .bus ? "--session-bus" : "") \(options) 2>daemon.log & first=$!
-            until keychain list >/dev/null 2>&1; do kill -0 $first || { cat daemon.log >&2; exit 99; }; sleep 0.05; done
+            cat > daemon.sh <<'END'
+            begin() {
+                keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
+                --no-lock-signals --secret-service \(place == .bus ? "--session-bus" : "") \(options) 2>daemon.log & first=$!
+                until keychain status >/dev/null 2>&1; do kill -0 $first || { cat daemon.log >&2; exit 99; }; sleep 0.05; done
+            }
+            # The daemon stops and starts, as with the machine.
+            restart() { pkill -f "home $HOME/served"; while pgrep -f "home $HOME/served" >/dev/null; do sleep 0.05; done; begin
+                trap '{ kill $first; wait $first; } 2>/dev/null' EXIT; }
+            END
+            . ./daemon.sh; begin
             timeout \(seconds) bash '\(file)'; echo "status $?" >&2
             """)
     }

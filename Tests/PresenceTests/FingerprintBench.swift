@@ -52,7 +52,7 @@ final class FingerprintBench {
                 try statuses.listen("type='signal',interface='\(Self.interface).Device',member='VerifyStatus'")
                 for (number, command) in commands.enumerated() {
                     // The reader begins anew after each finger. A command that comes before that brings it to a stand.
-                    if number > 0, try statuses.nextSignal(until: .patience) == nil {
+                    if number > 0, try statuses.nextSignal(from: Self.interface, until: .patience) == nil {
                         throw NothingHappened(expected: "VerifyStatus")
                     }
                     try hands.tell([command], inNextUse: number == 0)
@@ -75,7 +75,7 @@ final class FingerprintBench {
             while true {
                 try hands.tell(["SCAN \(print)"], inNextUse: isFirst)
                 isFirst = false
-                guard let signal = try connection.nextSignal(until: .patience),
+                guard let signal = try connection.nextSignal(from: Self.interface, until: .patience),
                     let result = signal.values.first?.string
                 else { throw NothingHappened(expected: "EnrollStatus") }
                 if result == "enroll-completed" { return }

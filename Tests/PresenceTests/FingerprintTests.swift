@@ -2,6 +2,7 @@ import Access
 import Foundation
 import KeychainModel
 import Presence
+import Synchronization
 import SystemBus
 import TestSupport
 import Testing
@@ -42,6 +43,41 @@ import Testing
             bench.reader.recognize(until: .patience, cancellation: Cancellation())
         }
         #expect(answer == .recognized)
+    }
+
+    /// Every program on the bus can send a signal to another one, with any name in it but its own address.
+    @Test func signalsOfOtherProgramsAreNoFinger() throws {
+        let bench = try FingerprintBench()
+        try bench.enroll("left-thumb", print: "finger-a")
+        let address = bench.bus.address
+        let bus = BusTarget(
+            service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+        let isOver = Atomic(false)
+        let sent = Atomic(0)
+        let forger = Thread {
+            do {
+                let connection = try BusConnection(.at(address))
+                while !isOver.load(ordering: .acquiring) {
+                    let names = try connection.call(bus, "ListNames").first?.elements ?? []
+                    for name in names.compactMap(\.string) where name.hasPrefix(":") {
+                        let child = try Child(
+                            "/usr/bin/dbus-send",
+                            [
+                                "--bus=\(address)", "--type=signal", "--dest=\(name)",
+                                "/net/reactivated/Fprint/Device/0", "net.reactivated.Fprint.Device.VerifyStatus",
+                                "string:verify-match", "boolean:true",
+                            ])
+                        if child.wait() == 0 { sent.add(1, ordering: .relaxed) }
+                    }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        forger.start()
+        #expect(bench.reader.recognize(until: .now + .seconds(1), cancellation: Cancellation()) == .timedOut)
+        isOver.store(true, ordering: .releasing)
+        #expect(sent.load(ordering: .relaxed) > 10)
     }
 
     @Test func stateChangesWithTheEnrolment() throws {

@@ -77,7 +77,7 @@ final class PrivateBus {
         try connection.listen("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'")
         services.append(
             try Child(program, arguments, environment: self.environment.merging(environment) { $1 }))
-        guard try connection.nextSignal(until: .patience) != nil else {
+        guard try connection.nextSignal(from: name, until: .patience) != nil else {
             throw NothingHappened(expected: "\(name) on the bus")
         }
     }

@@ -55,3 +55,12 @@ extension Data {
         }
     }
 }
+
+extension Data {
+    /// Fresh bytes of the kernel's (getrandom(2)), which are wiped when the last copy of this value goes.
+    package static func randomAndWiped(count: Int) -> Data {
+        var bytes = [UInt8].random(count: count)
+        defer { bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        return bytes.withUnsafeBytes { .wipedWhenFreed(Data($0)) }
+    }
+}

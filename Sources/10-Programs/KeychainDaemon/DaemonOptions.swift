@@ -36,7 +36,7 @@ struct DaemonOptions: ParsableArguments {
                 + "LoadCredential= names."))
     var credentials = false
 
-    @Flag(help: "Take that name from another program that lets go of it.")
+    @Flag(help: "Take that name from its owner, if the owner allows it.")
     var replace = false
 
     @Option(

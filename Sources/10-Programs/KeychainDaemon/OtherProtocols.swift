@@ -6,8 +6,7 @@ import ServiceLifecycle
 import SystemBus
 import VaultService
 
-/// The Secret Service for programs that connect to a socket of its own. The server ends
-/// their connections.
+/// The Secret Service for programs that connect to a socket of its own. The server ends their connections.
 struct SecretSocketUnit: Service {
     let server: VaultServer
     let listener: Int32
@@ -33,13 +32,14 @@ struct CredentialsUnit: Service {
 }
 
 /// The Secret Service for the programs on a bus.
-struct SecretBusUnit: Service {
+final class SecretBusUnit: Service {
     let address: String
     let replacing: Bool
     let server: VaultServer
     let hub: SecretHub
     let logger: Logger
-    private let first: SecretBus
+    /// The connection that ``run()`` begins with. It goes when it is lost: while it is open, it has the service's name.
+    private let first: UnfairMutex<SecretBus?>
     /// How long a lost bus is left alone.
     private static let retryDelay = 5
 
@@ -48,20 +48,25 @@ struct SecretBusUnit: Service {
         address: String, replacing: Bool, server: VaultServer, hub: SecretHub, logger: Logger
     ) throws(BusError) {
         (self.address, self.replacing, self.server, self.hub, self.logger) = (address, replacing, server, hub, logger)
-        first = try SecretBus(address, replacing: replacing, server: server, hub)
+        first = UnfairMutex(try SecretBus(address, replacing: replacing, server: server, hub))
     }
 
     func run() async throws {
-        await Waker().run("session-bus") { serve($0) }
+        await Waker().run("session-bus") { self.serve($0) }
         // A service that ends would end the others.
         try? await gracefulShutdown()
     }
 
     /// Serves until the daemon stops or another program takes the name. A bus that is lost is looked for again.
     private func serve(_ waker: Waker) {
-        var next: SecretBus? = first
+        var next = first.withLock { first in
+            defer { first = nil }
+            return first
+        }
+        var hasTold = false
         while !waker.isStopping {
             if let bus = next {
+                hasTold = false
                 logger.notice("serving on the session bus", metadata: ["name": "org.freedesktop.secrets"])
                 waker.set(bus.waker)
                 let end = bus.run { waker.isStopping }
@@ -70,10 +75,18 @@ struct SecretBusUnit: Service {
                 case .stopped: return
                 case .replaced: return logger.notice("another program took org.freedesktop.secrets on the session bus")
                 case .busIsGone: logger.notice("the session bus is gone; looking for it again")
+                case .noThread: logger.notice("no thread can be started for the session bus; trying again")
                 }
             }
+            next = nil
             waker.wait(seconds: Self.retryDelay)
-            next = try? SecretBus(address, replacing: replacing, server: server, hub)
+            guard !waker.isStopping else { return }
+            do {
+                next = try SecretBus(address, replacing: replacing, server: server, hub)
+            } catch {
+                if !hasTold { logger.notice("not on the session bus", metadata: ["reason": "\(error)"]) }
+                hasTold = true
+            }
         }
     }
 }

@@ -43,7 +43,8 @@ final class SessionWatch {
 
     /// Returns the next signal; nil after any other event, or if the waiting was interrupted.
     func next(interruption: Int32) throws(BusError) -> LockSignal? {
-        guard let signal = try connection.nextSignal(until: nil, interruption: interruption) else { return nil }
+        guard let signal = try connection.nextSignal(from: Self.service, until: nil, interruption: interruption)
+        else { return nil }
         switch (signal.interface, signal.member) {
         case (Self.session, "Lock") where sessions.contains(signal.path): return .lock
         case (Self.session, "Unlock") where sessions.contains(signal.path): return .unlock

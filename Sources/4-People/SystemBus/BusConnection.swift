@@ -17,6 +17,8 @@ package enum BusAddress: Sendable, Equatable {
 package final class BusConnection {
     private let library: SDBus
     private let bus: UnsafeMutableRawPointer
+    /// The connections of services.
+    private var owners: [String: String] = [:]
     /// Whether somebody else has taken the library's connection over.
     private var isHandedOver = false
 
@@ -80,8 +82,7 @@ package final class BusConnection {
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Returns: The values of the answer. Descriptors among them are already closed: use
-    ///   ``callForDescriptor(_:_:_:_:timeout:)`` for those.
+    /// - Returns: The values of the answer.
     @discardableResult
     package func call(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument] = [], timeout: Duration = .seconds(5)
@@ -103,12 +104,10 @@ package final class BusConnection {
     package func callForDescriptor(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument], timeout: Duration = .seconds(5)
     ) throws(BusError) -> Int32 {
-        let reply = try Self.send(library, bus, target, member, arguments, timeout)
-        defer { _ = library.unref(reply) }
-        guard case .descriptor(let descriptor)? = library.readValues(reply)?.first else {
+        guard case .descriptor(let descriptor)? = try call(target, member, arguments, timeout: timeout).first else {
             throw .unexpectedAnswer(member: member)
         }
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw .system(operation: member, errno: errno) }
         return copy
     }
@@ -156,14 +155,18 @@ package final class BusConnection {
         guard result >= 0 else { throw .code(result, "AddMatch") }
     }
 
-    /// Returns the next signal of the subscriptions.
+    /// Returns the next signal of a service or of the bus itself.
+    ///
+    /// Every program on a bus can send signals to this connection, whatever it subscribes to. So those of others are
+    /// left out.
     ///
     /// - Parameters:
+    ///   - service: The name of the service on the bus.
     ///   - deadline: The end of the waiting; nil for no end.
     ///   - interruption: A descriptor that ends the waiting when it is readable.
     /// - Returns: Nil if the deadline passed or the waiting was interrupted.
     package func nextSignal(
-        until deadline: ContinuousClock.Instant?, interruption: Int32 = -1
+        from service: String, until deadline: ContinuousClock.Instant?, interruption: Int32 = -1
     ) throws(BusError) -> BusSignal? {
         while true {
             var received: UnsafeMutableRawPointer?
@@ -171,12 +174,19 @@ package final class BusConnection {
             guard result >= 0 else { throw .code(result, "receive") }
             if let received {
                 defer { _ = library.unref(received) }
-                if let signal = BusSignal(received, library) { return signal }
+                if let signal = BusSignal(received, library), isSent(signal, by: service) { return signal }
                 continue
             }
             if result > 0 { continue }
             guard try wait(until: deadline, interruption) else { return nil }
         }
+    }
+
+    private func isSent(_ signal: BusSignal, by service: String) -> Bool {
+        if signal.sender == BusTarget.bus.service || owners[service] == signal.sender { return true }
+        // The bus gives no name to two connections, so an old answer is right about what it names.
+        owners[service] = try? call(.bus, "GetNameOwner", [.string(service)]).first?.string
+        return owners[service] == signal.sender
     }
 
     /// - Returns: False if the waiting is over.
@@ -222,9 +232,16 @@ package struct BusTarget: Sendable, Equatable {
         self.path = path
         self.interface = interface
     }
+
+    /// The bus itself.
+    static let bus = BusTarget(
+        service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
 }
 
+/// A signal that came from a bus.
 package struct BusSignal: Sendable, Equatable {
+    /// The connection that sent it, as the bus says. Empty without a bus.
+    package var sender: String
     package var path: String
     package var interface: String
     package var member: String
@@ -237,10 +254,8 @@ package struct BusSignal: Sendable, Equatable {
             // The bus sends every connection its own name, without a subscription.
             member != "NameAcquired", let values = library.readValues(message)
         else { return nil }
-        self.init(path: String(cString: path), interface: String(cString: interface), member: member, values: values)
-    }
-
-    init(path: String, interface: String, member: String, values: [BusValue]) {
-        (self.path, self.interface, self.member, self.values) = (path, interface, member, values)
+        sender = library.sender(message).map { String(cString: $0) } ?? ""
+        (self.path, self.interface) = (String(cString: path), String(cString: interface))
+        (self.member, self.values) = (member, values)
     }
 }

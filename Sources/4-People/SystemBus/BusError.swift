@@ -20,8 +20,8 @@ package enum BusError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .libraryMissing(let error): error.description
-        case .noBus(let reason): "the D-Bus system bus cannot be reached (\(reason)); start dbus"
-        case .noService(let name): "there is no \(name) on the D-Bus system bus; install and start it"
+        case .noBus(let reason): "the D-Bus cannot be reached (\(reason)); start it"
+        case .noService(let name): "there is no \(name) on the D-Bus; install and start it"
         case .refused(let name, let message): message.isEmpty ? name : "\(message) (\(name))"
         case .nameTaken(let name): "another program has the name \(name) on the bus, and keeps it"
         case .timedOut(let member): "no answer to \(member) over D-Bus in time; try again"

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import SystemLibraries
 
@@ -8,7 +9,10 @@ import SystemLibraries
 package final class BusPeer {
     package enum Event {
         case call(BusCall)
+        /// A signal of the bus itself. Every program on a bus can send others to this connection; they are left out.
         case signal(BusSignal)
+        /// The library has answered a call by itself, such as a ping.
+        case answered
         /// The deadline passed, or there is something to read in `wake`.
         case pause
         /// The other end has closed the connection, or broken the rules.
@@ -17,20 +21,18 @@ package final class BusPeer {
 
     private let library: SDBus
     private let bus: UnsafeMutableRawPointer
-    private let isOnBus: Bool
-    /// What came while an answer waited for the other end to take it in.
+    /// Where the library reads what a program sends; nil on a bus.
+    private let intake: Intake?
+    /// Messages that were received while an answer was being sent.
     private var early: [UnsafeMutableRawPointer] = []
-    /// The bytes of the message that is arriving.
-    private var unfinished = 0
 
     /// The name under which a program sees the service, without a bus.
     package static let serviceName = ":1.0"
-    /// The longest message that is taken, in bytes.
-    package static let largestMessage = 2 << 20
-    /// How long the other end may take to take an answer in.
+    /// The longest message that is taken from a program without a bus, in bytes: a secret of 2 MiB, and what comes with
+    /// it.
+    private static let largestMessage = (2 << 20) + Intake.portion
+    /// How long the other end may take to read an answer.
     private static let patience = Duration.seconds(10)
-    /// How much a program may send before it takes an answer in, in messages.
-    private static let mostEarly = 256
 
     /// Serves a program without a bus.
     ///
@@ -49,13 +51,23 @@ package final class BusPeer {
             close(descriptor)
             throw .code(result, "serve")
         }
-        (self.library, bus, isOnBus) = (library, made, false)
+        guard let (intake, end) = Intake.make(from: descriptor) else {
+            let code = errno
+            close(descriptor)
+            _ = library.closeUnref(made)
+            throw .system(operation: "serve", errno: code)
+        }
+        (self.library, bus, self.intake) = (library, made, intake)
         var random = SystemRandomNumberGenerator()
         let steps = [
-            library.setDescriptors(made, descriptor, descriptor),
+            library.setDescriptors(made, end, descriptor),
+            // The library sees our own socket, and cannot check the program's user. The owner of this value knows it.
+            library.setAnonymous(made, 1),
             library.setServer(made, 1, random.next(), random.next()),
             library.negotiateDescriptors(made, 0),
-            Self.serviceName.withCString { library.setSender(made, $0) }, library.start(made),
+            Self.serviceName.withCString { library.setSender(made, $0) },
+            library.addFilter(made, nil, countMessage, Unmanaged.passUnretained(intake).toOpaque()),
+            library.start(made),
         ]
         for step in steps where step < 0 { throw .code(step, "serve") }
     }
@@ -66,7 +78,7 @@ package final class BusPeer {
     /// - Throws: ``BusError/nameTaken(_:)`` if somebody has the name and keeps it.
     package init(_ address: BusAddress, name: String, replacing: Bool) throws(BusError) {
         (library, bus) = try BusConnection(address).handOver()
-        isOnBus = true
+        intake = nil
         try request(name, replacing: replacing)
     }
 
@@ -92,12 +104,9 @@ package final class BusPeer {
     }
 
     /// Calls a method of the bus itself.
-    package func askBus(_ member: String, _ arguments: [BusArgument]) throws(BusError) -> [BusValue] {
+    package func callBus(_ member: String, _ arguments: [BusArgument]) throws(BusError) -> [BusValue] {
         try BusConnection.call(
-            library, bus,
-            BusTarget(
-                service: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus"),
-            member, arguments, .seconds(5))
+            library, bus, .bus, member, arguments, .seconds(5))
     }
 
     /// Returns what comes next.
@@ -114,29 +123,33 @@ package final class BusPeer {
                 continue
             }
             var received: UnsafeMutableRawPointer?
-            let waiting = waitingBytes
-            if unfinished > 0 || waiting > 0, !isOnBus {
-                guard unfinished + waiting <= Self.largestMessage + Self.socketBuffer, admit(unfinished + waiting)
-                else { return .end }
-            }
             let result = library.process(bus, &received)
             if result < 0 {
                 let error = BusError.code(result, "serve")
                 if case .noBus = error { return .end }
                 throw error
             }
+            let isMessage = intake?.isMessageRead() ?? false
             if let received {
-                unfinished = 0
                 if let event = try event(received) { return event }
                 continue
             }
-            unfinished = min(unfinished + waiting, Self.largestMessage + 1 + Self.socketBuffer)
+            if isMessage { return .answered }
             if result > 0 { continue }
+            if let intake {
+                let bytes = intake.unfinished + intake.waiting
+                guard intake.unfinished <= Self.largestMessage, admit(bytes) else { return .end }
+                switch try intake.take() {
+                case .taken: continue
+                case .nothing: break
+                case .end: return .end
+                }
+            }
             guard try wait(library.events(bus), until: deadline, wake) else { return .pause }
         }
     }
 
-    /// Takes a message over.
+    /// Returns the event for a message, which it owns from now on.
     private func event(_ message: UnsafeMutableRawPointer) throws(BusError) -> Event? {
         if library.isMethodCall(message, nil, nil) > 0 {
             let call = BusCall(message, library)
@@ -145,20 +158,14 @@ package final class BusPeer {
             return nil
         }
         defer { _ = library.unref(message) }
-        return isOnBus ? BusSignal(message, library).map { .signal($0) } : nil
+        guard intake == nil, let signal = BusSignal(message, library), signal.sender == BusTarget.bus.service,
+            signal.interface == BusTarget.bus.interface
+        else { return nil }
+        return .signal(signal)
     }
-
-    /// What a socket takes in before its other end reads.
-    private static let socketBuffer = 512 << 10
 
     /// The connection's socket.
-    package var descriptor: Int32 { library.descriptor(bus) }
-
-    private var waitingBytes: Int {
-        var count: Int32 = 0
-        // FIONREAD (asm-generic/ioctls.h)
-        return ioctl(descriptor, 0x541B, &count) == 0 ? Int(count) : 0
-    }
+    package var descriptor: Int32 { intake?.socket ?? library.descriptor(bus) }
 
     /// - Returns: False if the deadline passed or there is something in `wake`.
     private func wait(
@@ -176,14 +183,18 @@ package final class BusPeer {
 
     // MARK: Answers
 
-    /// Answers a call.
+    /// Answers a call. If the answer cannot be made, such as with a path that is none, the call gets an error instead.
     package func reply(to call: BusCall, _ values: [BusArgument], isSecret: Bool = false) throws(BusError) {
         guard call.expectsReply else { return }
         var made: UnsafeMutableRawPointer?
         let result = library.newReturn(call.message, &made)
         guard result >= 0, let made else { throw .code(result, "reply") }
         if isSecret { _ = library.setSensitive(made) }
-        try send(made, values, "reply")
+        for value in values where library.append(value, to: made) < 0 {
+            _ = library.unref(made)
+            return try refuse(call, "org.freedesktop.DBus.Error.Failed", "the answer does not fit into a message")
+        }
+        try send(made, "reply")
     }
 
     /// Answers a call with an error.
@@ -197,24 +208,24 @@ package final class BusPeer {
             }
         }
         guard result >= 0, let made else { throw .code(result, "reply") }
-        try send(made, [], "reply")
+        try send(made, "reply")
     }
 
+    /// Sends a signal. One that cannot be made is left out.
     package func emit(_ signal: SentSignal) throws(BusError) {
         var made: UnsafeMutableRawPointer?
         let result = library.newSignal(bus, &made, signal.path, signal.interface, signal.member)
-        guard result >= 0, let made else { throw .code(result, signal.member) }
-        try send(made, signal.values, signal.member)
+        guard result >= 0, let made else { return }
+        for value in signal.values where library.append(value, to: made) < 0 {
+            _ = library.unref(made)
+            return
+        }
+        try send(made, signal.member)
     }
 
-    private func send(
-        _ message: UnsafeMutableRawPointer, _ values: [BusArgument], _ operation: String
-    ) throws(BusError) {
+    /// Sends a message, which it owns from now on.
+    private func send(_ message: UnsafeMutableRawPointer, _ operation: String) throws(BusError) {
         defer { _ = library.unref(message) }
-        for value in values {
-            let result = library.append(value, to: message)
-            guard result >= 0 else { throw .code(result, operation) }
-        }
         let result = library.send(bus, message, nil)
         guard result >= 0 else { throw .code(result, operation) }
         try drain()
@@ -225,7 +236,6 @@ package final class BusPeer {
         let deadline = ContinuousClock.now + Self.patience
         var queued: UInt64 = 0
         while library.queuedToWrite(bus, &queued) >= 0, queued > 0 {
-            guard isOnBus || early.count < Self.mostEarly else { throw .timedOut(member: "reply") }
             guard try wait(Int32(POLLOUT), until: deadline, -1) else { throw .timedOut(member: "reply") }
             var received: UnsafeMutableRawPointer?
             let result = library.process(bus, &received)
@@ -233,6 +243,84 @@ package final class BusPeer {
             if let received { early.append(received) }
         }
     }
+}
+
+/// What a program without a bus sends, on its way to the library.
+///
+/// The library reads a message of up to 128 MiB as fast as the program writes it. So it reads from a socket of ours,
+/// which is filled in portions, and not from the program's.
+private final class Intake {
+    /// The most that the library gets at once, in bytes.
+    static let portion = 64 << 10
+
+    let socket: Int32
+    private let (feed, end): (Int32, Int32)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 1)
+    /// The bytes that the library has got of the message that is arriving.
+    private(set) var unfinished = 0
+    /// The messages that the library has read since the last look.
+    fileprivate var messages = 0
+
+    enum Outcome {
+        case taken, nothing, end
+    }
+
+    /// - Returns: With the end for the library, which closes it; nil if there is no further descriptor.
+    static func make(from socket: Int32) -> (Intake, end: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
+        return (Intake(socket, feed: ends[0], end: ends[1]), ends[1])
+    }
+
+    private init(_ socket: Int32, feed: Int32, end: Int32) { (self.socket, self.feed, self.end) = (socket, feed, end) }
+
+    deinit {
+        close(feed)
+        buffer.deallocate()
+    }
+
+    /// How many bytes the next portion has.
+    var waiting: Int { min(Self.portion, Self.unread(socket)) }
+
+    /// Whether the library has read a whole message since the last look.
+    func isMessageRead() -> Bool {
+        guard messages > 0 else { return false }
+        messages = 0
+        unfinished = Self.unread(end)
+        return true
+    }
+
+    /// Gives the library the next portion. It has read the one before.
+    func take() throws(BusError) -> Outcome {
+        let count = recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        guard count > 0 else {
+            guard count < 0 else { return .end }
+            if errno == EAGAIN || errno == EINTR { return .nothing }
+            return .end
+        }
+        // It may have a secret in it.
+        defer { SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])) }
+        // An empty socket has room for a portion.
+        guard write(feed, buffer.baseAddress, count) == count else { throw .system(operation: "serve", errno: errno) }
+        unfinished += count
+        return .taken
+    }
+
+    private static func unread(_ socket: Int32) -> Int {
+        var count: Int32 = 0
+        // FIONREAD (asm-generic/ioctls.h)
+        return ioctl(socket, 0x541B, &count) == 0 ? Int(count) : 0
+    }
+}
+
+/// The library calls this for each message, before it does anything with it. The connection keeps the ``Intake`` for as
+/// long as the library's.
+private func countMessage(
+    _ message: UnsafeMutableRawPointer?, _ intake: UnsafeMutableRawPointer?, _ error: UnsafeMutableRawPointer?
+) -> Int32 {
+    if let intake { Unmanaged<Intake>.fromOpaque(intake).takeUnretainedValue().messages += 1 }
+    return 0
 }
 
 /// A signal that a service sends.
@@ -255,6 +343,8 @@ package struct BusRequest: Sendable {
     package let member: String
     /// The caller's name on the bus; empty without a bus.
     package let sender: String
+    /// The types of the arguments, in D-Bus's notation.
+    package let signature: String
     package let arguments: [BusValue]
 }
 
@@ -274,7 +364,8 @@ package final class BusCall {
         isWellFormed = values != nil
         request = BusRequest(
             path: text(library.path(message)), interface: text(library.interface(message)),
-            member: text(library.member(message)), sender: text(library.sender(message)), arguments: values ?? [])
+            member: text(library.member(message)), sender: text(library.sender(message)),
+            signature: text(library.signature(message, 1)), arguments: values ?? [])
     }
 
     fileprivate var expectsReply: Bool { library.expectsReply(message) > 0 }

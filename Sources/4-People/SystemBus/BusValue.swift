@@ -1,4 +1,6 @@
+import Bytes
 import CLibrary
+import FoundationEssentials
 
 /// A value in a D-Bus message.
 package enum BusValue: Sendable, Equatable {
@@ -9,11 +11,11 @@ package enum BusValue: Sendable, Equatable {
     case double(Double)
     /// A string, an object path or a signature.
     case string(String)
-    /// A file descriptor, which belongs to the message.
-    case descriptor(Int32)
+    case descriptor(BusDescriptor)
     case array([BusValue])
-    /// An array of bytes. The message does not have them any more.
-    case bytes([UInt8])
+    /// An array of bytes, which are wiped when the last copy of the value goes. The message does not have them any
+    /// more.
+    case bytes(Data)
     /// A struct, or an entry of a dictionary.
     case structure([BusValue])
     indirect case variant(BusValue)
@@ -37,6 +39,21 @@ package enum BusValue: Sendable, Equatable {
     }
 }
 
+/// A file descriptor from a message. It is closed when the last reference goes.
+package final class BusDescriptor: Sendable, Equatable {
+    package let number: Int32
+
+    /// - Returns: Nil if there can be no further descriptor.
+    fileprivate init?(copying descriptor: Int32) {
+        number = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard number >= 0 else { return nil }
+    }
+
+    deinit { if number >= 0 { close(number) } }
+
+    package static func == (one: BusDescriptor, other: BusDescriptor) -> Bool { one === other }
+}
+
 /// An argument of a method call, an answer or a signal.
 package enum BusArgument: Sendable, Equatable {
     case string(String)
@@ -45,7 +62,7 @@ package enum BusArgument: Sendable, Equatable {
     case unsigned32(UInt32)
     case unsigned64(UInt64)
     /// An array of bytes.
-    case bytes([UInt8])
+    case bytes(Data)
     /// Elements of one type, in D-Bus's notation.
     case array(of: String, [BusArgument])
     case structure([BusArgument])
@@ -134,7 +151,7 @@ extension SDBus {
         case "u": return basic(UInt32(0)).map { .unsigned(UInt64($0)) }
         case "t": return basic(UInt64(0)).map { .unsigned($0) }
         case "d": return basic(Double(0)).map { .double($0) }
-        case "h": return basic(Int32(-1)).map { .descriptor($0) }
+        case "h": return basic(Int32(-1)).flatMap { BusDescriptor(copying: $0) }.map { .descriptor($0) }
         case "s", "o", "g":
             guard let text = basic(Text?.none), let text else { return nil }
             return .string(String(cString: text))
@@ -147,14 +164,16 @@ extension SDBus {
     }
 
     /// Takes the bytes, which may be a secret, out of the message.
-    private func bytes(_ message: Pointer) -> [UInt8]? {
+    private func bytes(_ message: Pointer) -> Data? {
         var start: UnsafeRawPointer?
         var count = 0
         guard readArray(message, Self.code("y"), &start, &count) >= 0 else { return nil }
-        guard let start, count > 0 else { return [] }
+        guard let start, count > 0 else { return Data() }
         let place = UnsafeMutableRawPointer(mutating: start)
         defer { explicit_bzero(place, count) }
-        return [UInt8](UnsafeRawBufferPointer(start: place, count: count))
+        guard let copy = malloc(count) else { return nil }
+        copy.copyMemory(from: place, byteCount: count)
+        return .wipedWhenFreed(adopting: copy, count: count)
     }
 
     private func container(_ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int) -> [BusValue]? {

@@ -43,6 +43,8 @@ struct SDBus: Sendable {
     let readArray:
         @convention(c) (Pointer, CChar, UnsafeMutablePointer<UnsafeRawPointer?>, UnsafeMutablePointer<Int>) ->
             Int32
+    let setAnonymous: @convention(c) (Pointer, Int32) -> Int32
+    let signature: @convention(c) (Pointer, Int32) -> Text?
     let negotiateDescriptors: @convention(c) (Pointer, Int32) -> Int32
     let queuedToWrite: @convention(c) (Pointer, UnsafeMutablePointer<UInt64>) -> Int32
     let requestName: @convention(c) (Pointer, Text, UInt64) -> Int32
@@ -52,6 +54,7 @@ struct SDBus: Sendable {
     let expectsReply: @convention(c) (Pointer) -> Int32
     let setSensitive: @convention(c) (Pointer) -> Int32
 
+    let addFilter: @convention(c) (Pointer, Out?, Handler, Pointer?) -> Int32
     let addMatch: @convention(c) (Pointer, Out?, Text, Handler, Pointer?) -> Int32
     let process: @convention(c) (Pointer, Out) -> Int32
     let descriptor: @convention(c) (Pointer) -> Int32
@@ -92,6 +95,8 @@ struct SDBus: Sendable {
         openContainer = try library.function("sd_bus_message_open_container")
         closeContainer = try library.function("sd_bus_message_close_container")
         readArray = try library.function("sd_bus_message_read_array")
+        setAnonymous = try library.function("sd_bus_set_anonymous")
+        signature = try library.function("sd_bus_message_get_signature")
         negotiateDescriptors = try library.function("sd_bus_negotiate_fds")
         queuedToWrite = try library.function("sd_bus_get_n_queued_write")
         requestName = try library.function("sd_bus_request_name")
@@ -100,6 +105,7 @@ struct SDBus: Sendable {
         isMethodCall = try library.function("sd_bus_message_is_method_call")
         expectsReply = try library.function("sd_bus_message_get_expect_reply")
         setSensitive = try library.function("sd_bus_message_sensitive")
+        addFilter = try library.function("sd_bus_add_filter")
         addMatch = try library.function("sd_bus_add_match")
         process = try library.function("sd_bus_process")
         descriptor = try library.function("sd_bus_get_fd")

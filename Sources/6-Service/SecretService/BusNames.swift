@@ -3,23 +3,26 @@ import SystemBus
 /// What programs ask a bus for. There is one service, which is always there.
 enum BusNames {
     static let secrets = "org.freedesktop.secrets"
+    private static let only = "there is only \(secrets) here"
 
     static func answer(_ call: BusRequest) throws -> [BusArgument] {
         let name = call.arguments.first?.string ?? ""
         switch call.member {
         case "Hello": return [.string(":1.1")]
         case "AddMatch", "RemoveMatch": return []
+        // Desktop programs want a name before they begin. Each has a bus of its own here, where every name is free.
+        case "RequestName", "ReleaseName": return [.unsigned32(1)]
         case "NameHasOwner": return [.boolean(isThere(name))]
         case "StartServiceByName" where isThere(name): return [.unsigned32(2)]
         case "GetNameOwner" where isThere(name): return [.string(BusPeer.serviceName)]
         case "ListNames", "ListActivatableNames":
             return [.array(of: "s", [.string("org.freedesktop.DBus"), .string(secrets)])]
         case "GetId": return [.string("00000000000000000000000000000001")]
-        default:
-            throw isThere(name)
-                ? SecretServiceError.unknownMethod(call)
-                : SecretServiceError(
-                    name: "org.freedesktop.DBus.Error.ServiceUnknown", message: "there is only \(secrets) here")
+        case "GetNameOwner":
+            throw SecretServiceError(name: "org.freedesktop.DBus.Error.NameHasNoOwner", message: only)
+        case "StartServiceByName":
+            throw SecretServiceError(name: "org.freedesktop.DBus.Error.ServiceUnknown", message: only)
+        default: throw SecretServiceError.unknownMethod(call)
         }
     }
 

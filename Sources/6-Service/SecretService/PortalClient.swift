@@ -27,16 +27,19 @@ final class PortalClient: BusClient {
     /// - Parameter vault: The vault for an access group.
     init(_ hub: SecretHub, vault: @escaping (String) -> GuestVault) { (self.hub, self.vault) = (hub, vault) }
 
+    /// Whether only the portal may make the call. It reads properties before it has its name.
+    static func isProtected(_ call: BusRequest) -> Bool { call.interface != Introspection.properties }
+
     var deadline: ContinuousClock.Instant? { nil }
     func due(now: ContinuousClock.Instant) -> [SentSignal] { [] }
 
     func answer(_ call: BusRequest) throws -> SecretAnswer {
         switch (call.interface, call.member) {
-        case ("org.freedesktop.DBus.Properties", "GetAll"):
+        case (Introspection.properties, "GetAll"):
             return SecretAnswer(values: [
                 .array(of: "{sv}", [.entry(.string("version"), .variant(.unsigned32(1)))])
             ])
-        case ("org.freedesktop.DBus.Properties", "Get"):
+        case (Introspection.properties, "Get"):
             return SecretAnswer(values: [.variant(.unsigned32(1))])
         case (Self.interface, "RetrieveSecret"): return try retrieve(call)
         default: throw SecretServiceError.unknownMethod(call)
@@ -48,7 +51,7 @@ final class PortalClient: BusClient {
             case .descriptor(let descriptor) = call.arguments[2]
         else { throw SecretServiceError.invalid("RetrieveSecret takes a handle, an application, a file and options") }
         let secret = try whenUnlocked(application) { () throws(VaultError) in try self.secret(of: application) }
-        try write(secret, to: descriptor)
+        try write(secret, to: descriptor.number)
         // 0 is success.
         return SecretAnswer(values: [.unsigned32(0), .array(of: "{sv}", [])])
     }
@@ -69,14 +72,14 @@ final class PortalClient: BusClient {
             } catch .itemNotFound {
                 // The first time.
             }
-            let made = Data.wipedWhenFreed(Data([UInt8].random(count: Self.secretSize)))
+            let made = Data.randomAndWiped(count: Self.secretSize)
             var item = NewItem(itemClass: .genericPassword, attributes: name, accessGroup: group, value: made)
             item.attributes[.label] = .string("Secret of \(application.isEmpty ? "programs" : application)")
             do throws(VaultError) {
                 _ = try session.perform(AddItem(item))
                 return made
             } catch .duplicateItem {
-                // Somebody else was faster.
+                // Another call made it meanwhile.
             }
         }
         throw .busy

@@ -16,7 +16,7 @@ package final class SecretBus: @unchecked Sendable {
     private var calls: [Int: BusCall] = [:]
     private var lastCall = 0
 
-    /// - Parameter replacing: Whether to take the service's name from a program that lets go of it.
+    /// - Parameter replacing: Whether to take the service's name from an owner that allows it.
     /// - Throws: ``BusError/nameTaken(_:)`` if another program has it.
     package init(
         _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub
@@ -24,10 +24,10 @@ package final class SecretBus: @unchecked Sendable {
         peer = try BusPeer(.at(address), name: BusNames.secrets, replacing: replacing)
         try peer.request(PortalClient.busName, replacing: replacing)
         (self.server, self.hub) = (server, hub)
-        lines = SecretLines(mailbox)
+        lines = SecretLines(mailbox, hub)
         mailbox.setGroups([SecretGuests.sharedGroup])
         mailbox.open()
-        // Programs that go.
+        // Tells when a program leaves the bus.
         try peer.listen(
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
                 + "arg2=''")
@@ -42,14 +42,16 @@ package final class SecretBus: @unchecked Sendable {
         /// Another program took the name.
         case replaced
         case busIsGone
+        /// No thread could be started.
+        case noThread
     }
 
     /// Serves until the bus goes, or another program takes the name.
     ///
     /// - Parameter isStopped: Asked after each message and each call of ``waker``.
     package func run(until isStopped: () -> Bool) -> End {
+        guard lines.start() else { return .noThread }
         hub.add(mailbox)
-        lines.start()
         defer {
             hub.remove(mailbox)
             lines.stop()
@@ -65,7 +67,7 @@ package final class SecretBus: @unchecked Sendable {
                 }
                 for message in messages {
                     switch message {
-                    case .signal(let signal): try peer.emit(signal)
+                    case .signal(let signal), .awaited(let signal): try peer.emit(signal)
                     case .lockChange: lines.lookAtPrompts(dueBefore: nil)
                     }
                 }
@@ -77,7 +79,7 @@ package final class SecretBus: @unchecked Sendable {
                     if signal.member == "NameOwnerChanged", let name = signal.values.first?.string {
                         for number in lines.remove(name) { calls[number] = nil }
                     }
-                case .pause: break
+                case .answered, .pause: break
                 case .end: return .busIsGone
                 }
             }
@@ -90,22 +92,24 @@ package final class SecretBus: @unchecked Sendable {
     private func take(_ call: BusCall) throws(BusError) {
         let sender = call.request.sender
         let isForPortal = call.request.path == PortalClient.path
-        guard !isForPortal || isPortal(sender) else {
+        guard !isForPortal || !PortalClient.isProtected(call.request) || isPortal(sender) else {
             return try peer.refuse(
                 call, "org.freedesktop.DBus.Error.AccessDenied", "only xdg-desktop-portal knows which application asks")
         }
         lastCall += 1
         calls[lastCall] = call
         let isTaken = lines.add(call.request, lastCall, of: isForPortal ? PortalClient.busName : sender) {
+            let process = process(of: sender)
             if isForPortal {
                 let (descriptor, server) = (peer.descriptor, server)
-                return PortalClient(hub) { group in
+                let client = PortalClient(hub) { group in
                     GuestVault(
                         identifier: "portal", process: nil, groups: [group], rights: [.list], socket: descriptor,
                         server: server)
                 }
+                return (client, process ?? 0)
             }
-            return client(of: process(of: sender))
+            return (client(of: process), process ?? 0)
         }
         guard !isTaken else { return }
         calls[lastCall] = nil
@@ -114,12 +118,12 @@ package final class SecretBus: @unchecked Sendable {
     }
 
     private func process(of sender: String) -> Int32? {
-        let number = (try? peer.askBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
+        let number = (try? peer.callBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
         return number.flatMap { Int32(exactly: $0) }
     }
 
     private func isPortal(_ sender: String) -> Bool {
-        let owner = try? peer.askBus("GetNameOwner", [.string("org.freedesktop.portal.Desktop")])
+        let owner = try? peer.callBus("GetNameOwner", [.string("org.freedesktop.portal.Desktop")])
         return owner?.first?.string == sender
     }
 

@@ -16,6 +16,7 @@ struct SecretAccess {
     var withRoom: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
 }
 
+/// What a program gets for a call.
 struct SecretAnswer: Sendable {
     var values: [BusArgument] = []
     var isSecret = false
@@ -33,6 +34,8 @@ final class SecretClient: BusClient {
     /// The most sessions of one program. One more takes the place of the one that was not used for the longest time:
     /// Python's SecretStorage opens a session for each item that it reads, and closes none.
     private static let sessionLimit = 256
+    /// The longest secret in bytes.
+    private static let secretLimit = 2 << 20
 
     /// - Parameter mailbox: Where signals to the program go.
     init(_ access: SecretAccess, _ hub: SecretHub, _ mailbox: Mailbox) {
@@ -41,7 +44,9 @@ final class SecretClient: BusClient {
 
     var deadline: ContinuousClock.Instant? { prompts.deadline }
 
-    func due(now: ContinuousClock.Instant) -> [SentSignal] { prompts.complete(isLocked: hub.isLocked, now: now) }
+    func due(now: ContinuousClock.Instant) -> [SentSignal] {
+        prompts.complete(isLocked: hub.isLocked, now: now) { hub.gaveUp(access.name) }
+    }
 
     /// Lets the program have signals from now on.
     func listen() throws(VaultError) {
@@ -60,22 +65,29 @@ final class SecretClient: BusClient {
     func counted(_ body: () throws -> SecretAnswer) throws -> SecretAnswer { try access.call(body) }
 
     private func answerCounted(_ call: BusRequest) throws -> SecretAnswer {
-        switch call.interface {
-        case "org.freedesktop.DBus.Introspectable":
+        if call.interface == "org.freedesktop.DBus.Introspectable" {
             return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
-        case "org.freedesktop.DBus.Properties":
+        }
+        guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
+        let interface = call.interface == Introspection.properties ? call.interface : named.interface
+        guard call.interface.isEmpty || call.interface == interface,
+            let input = Introspection.input(of: call.member, in: interface)
+        else { throw SecretServiceError.unknownMethod(call) }
+        guard call.signature == input else {
+            throw SecretServiceError.invalid(
+                "the arguments of \(call.member) are '\(input)', and not '\(call.signature)'")
+        }
+        let path = try resolve(named)
+        if interface == Introspection.properties {
             // The lists of items are long.
             let isShort = call.member == "Set" || call.member == "Get" && call.arguments.last?.string != "Items"
-            return isShort ? try properties(call) : try access.withRoom { try properties(call) }
-        default: break
+            return isShort ? try properties(call, path) : try access.withRoom { try properties(call, path) }
         }
-        guard let path = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
-        switch try resolve(path) {
+        switch path {
         case .service: return try answerAsService(call)
         case .collection(let id): return try answerAsCollection(call, id)
         case .item(let collection, let id): return try answerAsItem(call, .item(collection: collection, id: id))
         case .session(let id):
-            guard call.member == "Close" else { throw SecretServiceError.unknownMethod(call) }
             guard sessions.removeValue(forKey: id) != nil else { throw SecretServiceError.noObject(call.path) }
             sessionOrder.removeAll { $0 == id }
             return SecretAnswer()
@@ -104,7 +116,8 @@ final class SecretClient: BusClient {
                 let attributes = try Self.attributes(call.arguments.first)
                 let found = try store().find(with: attributes)
                 return SecretAnswer(values: [
-                    .array(of: "o", found.items.map(Self.path)), .array(of: "o", found.locked.map(Self.path)),
+                    .array(of: "o", found.items.map(Self.path)),
+                    .array(of: "o", found.locked.map(Self.path(ofLocked:))),
                 ])
             }
         case "Unlock": return SecretAnswer(values: try unlock(call))
@@ -134,9 +147,6 @@ final class SecretClient: BusClient {
     }
 
     private func createCollection(_ call: BusRequest) throws -> [BusArgument] {
-        guard call.arguments.count == 2 else {
-            throw SecretServiceError.invalid("CreateCollection takes properties and an alias")
-        }
         let store = try store()
         let alias = call.arguments[1].string ?? ""
         // There is one collection for an alias.
@@ -180,10 +190,12 @@ final class SecretClient: BusClient {
         let path = SecretPath.prompt(id).text
         switch call.member {
         case "Prompt":
-            guard prompts.start(path, until: .now + hub.patience) else { throw SecretServiceError.noObject(path) }
-            if hub.isLocked { hub.waits(access.name) }
+            // Some programs ask for each secret again.
+            let patience = hub.hasGivenUp(access.name) ? .zero : hub.patience
+            guard prompts.start(path, until: .now + patience) else { throw SecretServiceError.noObject(path) }
+            if hub.isLocked, patience > .zero { hub.waits(access.name) }
         case "Dismiss":
-            guard prompts.start(path, until: .now) else { throw SecretServiceError.noObject(path) }
+            guard prompts.dismiss(path, now: .now) else { throw SecretServiceError.noObject(path) }
         default: throw SecretServiceError.unknownMethod(call)
         }
         try listen()
@@ -214,16 +226,13 @@ final class SecretClient: BusClient {
     }
 
     private func collection(_ id: String) throws -> SecretStore.Collection {
-        guard let found = try store().collections().first(where: { $0.id == id }) else {
+        guard let found = try store().collection(id) else {
             throw SecretServiceError.noObject(SecretPath.collection(id).text)
         }
         return found
     }
 
     private func createItem(_ call: BusRequest, _ collection: SecretStore.Collection) throws -> [BusArgument] {
-        guard call.arguments.count == 3 else {
-            throw SecretServiceError.invalid("CreateItem takes properties, a secret, and whether to replace")
-        }
         let properties = call.arguments[0]
         let secret = try secret(call.arguments[1])
         let attributes = try Self.attributes(properties.entry("org.freedesktop.Secret.Item.Attributes"))
@@ -270,20 +279,25 @@ final class SecretClient: BusClient {
         .path(SecretPath.item(collection: item.collection, id: item.id).text)
     }
 
-    /// What is known of a locked item is its identifier.
-    private static func path(_ locked: UUID) -> BusArgument {
-        .path(
-            SecretPath.item(collection: SecretStore.defaultCollection, id: SecretStore.name(ofLocked: locked)).text)
+    /// Nothing but the name is known of a locked item, so its collection is not.
+    private static func path(ofLocked name: String) -> BusArgument {
+        .path(SecretPath.item(collection: SecretStore.defaultCollection, id: name).text)
     }
 
     private static func paths(_ found: SecretStore.Found) -> [BusArgument] {
-        found.items.map(path) + found.locked.map(path)
+        found.items.map(path) + found.locked.map(path(ofLocked:))
     }
 
     private static func paths(_ value: BusValue?) -> [String] { (value?.elements ?? []).compactMap(\.string) }
 
     private func tell(_ member: String, _ item: SecretStore.Item) {
-        post(.collection(item.collection), member, .item(collection: item.collection, id: item.id), of: item.group)
+        let collection = SecretPath.collection(item.collection)
+        let path = SecretPath.item(collection: item.collection, id: item.id)
+        post(collection, member, path, of: item.group)
+        let isChange = member == "ItemChanged"
+        hub.post(
+            .changed(isChange ? path : collection, read: isChange ? ["Attributes", "Label", "Modified"] : ["Items"]),
+            of: item.group)
     }
 
     private func post(_ source: SecretPath, _ member: String, _ object: SecretPath, of group: String) {
@@ -336,17 +350,15 @@ final class SecretClient: BusClient {
     }
 
     private func secrets(_ call: BusRequest) throws -> BusArgument {
-        guard call.arguments.count == 2 else {
-            throw SecretServiceError.invalid("GetSecrets takes items and a session")
-        }
         let session = try session(call.arguments[1])
         var found: [BusArgument] = []
         var bytes = 0
-        for text in Self.paths(call.arguments[0]) {
+        var seen: Set<String> = []
+        for text in Self.paths(call.arguments[0]) where seen.insert(text).inserted {
             guard let path = SecretPath(text), let item = try itemIfReadable(path) else { continue }
             let secret = try secret(of: item, session)
             if case .structure(let parts) = secret, case .bytes(let value) = parts[2] { bytes += value.count }
-            guard bytes <= BusPeer.largestMessage * 4 else {
+            guard bytes <= Self.secretLimit * 4 else {
                 throw SecretServiceError.limit("the secrets are more than 8 MiB: ask for fewer at a time")
             }
             found.append(.entry(.path(text), secret))
@@ -354,14 +366,17 @@ final class SecretClient: BusClient {
         return .array(of: "{o(oayays)}", found)
     }
 
-    /// Returns an item with its secret; nil if it is locked or gone.
+    /// Returns an item with its secret; nil if it is locked, gone, expired or damaged.
     private func itemIfReadable(_ path: SecretPath) throws -> SecretStore.Item? {
         do {
             return try item(try resolve(path), includingSecret: true)
         } catch is SecretServiceError {
             return nil
-        } catch VaultError.interactionNotAllowed {
-            return nil
+        } catch let error as VaultError {
+            switch error {
+            case .interactionNotAllowed, .itemExpired, .itemNotFound, .corruptItem: return nil
+            default: throw error
+            }
         }
     }
 
@@ -369,7 +384,9 @@ final class SecretClient: BusClient {
         guard let parts = value?.elements, parts.count == 4, case .bytes(let parameters) = parts[1],
             case .bytes(let bytes) = parts[2]
         else { throw SecretServiceError.invalid("a secret has a session, parameters, a value and a type") }
-        return (try session(parts[0]).session.open(parameters, bytes), parts[3].string ?? "")
+        let opened = try session(parts[0]).session.open(parameters, bytes)
+        guard opened.count <= Self.secretLimit else { throw SecretServiceError.limit("a secret has up to 2 MiB") }
+        return (opened, parts[3].string ?? "")
     }
 
     static func attributes(_ value: BusValue?) throws -> CustomAttributes {
@@ -386,10 +403,12 @@ final class SecretClient: BusClient {
 
     // MARK: Properties
 
-    private func properties(_ call: BusRequest) throws -> SecretAnswer {
-        guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
-        let path = try resolve(named)
+    private func properties(_ call: BusRequest, _ path: SecretPath) throws -> SecretAnswer {
         let interface = call.arguments.first?.string ?? ""
+        guard interface.isEmpty || interface == path.interface else {
+            throw SecretServiceError(
+                name: "org.freedesktop.DBus.Error.UnknownInterface", message: "\(call.path) has no \(interface)")
+        }
         switch call.member {
         case "GetAll":
             let all = try values(of: path).sorted { $0.key < $1.key }
@@ -405,7 +424,6 @@ final class SecretClient: BusClient {
             }
             return SecretAnswer(values: [.variant(value)])
         case "Set":
-            guard call.arguments.count == 3 else { throw SecretServiceError.invalid("Set takes a name and a value") }
             try set(path, call.arguments[1].string ?? "", call.arguments[2].content)
             return SecretAnswer()
         default: throw SecretServiceError.unknownMethod(call)
@@ -420,11 +438,14 @@ final class SecretClient: BusClient {
         case .service:
             return [
                 "Collections": { [self] in
-                    .array(of: "o", try store().collections().map { .path(SecretPath.collection($0.id).text) })
+                    let collections = try store().collections()
+                    for collection in collections { hub.remember(collection.id, of: collection.group) }
+                    return .array(of: "o", collections.map { .path(SecretPath.collection($0.id).text) })
                 }
             ]
         case .collection(let id):
             let collection = try collection(id)
+            hub.remember(collection.id, of: collection.group)
             let isLocked = hub.isLocked && id != SecretStore.sessionCollection
             return [
                 "Items": { [self] in .array(of: "o", Self.paths(try store().find(in: collection.id))) },

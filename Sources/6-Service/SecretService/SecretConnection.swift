@@ -18,7 +18,10 @@ struct SecretConnection {
         do throws(BusError) {
             while true {
                 for message in client.mailbox.takeAll() {
-                    if case .signal(let signal) = message { try peer.emit(signal) }
+                    switch message {
+                    case .signal(let signal), .awaited(let signal): try peer.emit(signal)
+                    case .lockChange: break
+                    }
                 }
                 for signal in client.due(now: .now) { try peer.emit(signal) }
                 waits()
@@ -26,12 +29,13 @@ struct SecretConnection {
                 case .call(let call):
                     works()
                     try peer.answer(call, with: answer)
+                case .answered: _ = try? client.counted { SecretAnswer() }
                 case .signal, .pause: break
                 case .end: return
                 }
             }
         } catch {
-            // A connection that cannot be answered is over.
+            // The program no longer reads, or is gone.
         }
     }
 

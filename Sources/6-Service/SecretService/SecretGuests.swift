@@ -21,11 +21,11 @@ package enum SecretGuests {
         var room: RequestRoom?
         SecretConnection(
             peer: peer, client: SecretClient(access, hub, Mailbox()), hub: hub,
-            admit: { connection.admit($0, &room, of: vault) }, waits: { connection.waitsForRequest() },
-            works: {
-                connection.works()
+            admit: { connection.admit($0, &room, of: vault) },
+            waits: {
                 room = nil
-            }
+                connection.waitsForRequest()
+            }, works: { connection.works() }
         ).run()
     }
 

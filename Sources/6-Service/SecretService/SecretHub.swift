@@ -11,6 +11,14 @@ package final class SecretHub: Sendable {
     private struct State {
         var mailboxes: [ObjectIdentifier: Mailbox] = [:]
         var lastNumber = 0
+        /// The collections that programs know, with their groups.
+        var collections: Set<KnownCollection> = []
+        var lockChanges = 0
+    }
+
+    private struct KnownCollection: Hashable {
+        var id: String
+        var group: String
     }
 
     private let state = Mutex(State())
@@ -21,12 +29,18 @@ package final class SecretHub: Sendable {
     /// How long a program waits for somebody to unlock the vault.
     let patience: Duration
     private let report: @Sendable (String) -> Void
-    /// When the last reports were made.
-    private let reports = Mutex<[ContinuousClock.Instant]>([])
-    /// The most reports in a minute: a program may ask without end, and the log is for all.
-    private static let mostReports = 10
+    /// When programs were last reported.
+    private let reports = Mutex<[String: ContinuousClock.Instant]>([:])
+    /// When programs last waited in vain, and how long that counts.
+    private let endedWaits = Mutex<[String: ContinuousClock.Instant]>([:])
+    private static let respite = Duration.seconds(2)
+    /// The most programs that are reported in a minute, each once: a program may ask without end, and the log is for
+    /// all.
+    private static let mostReports = 60
+    /// The most collections of whose lock programs are told.
+    private static let mostCollections = 1000
 
-    /// A service whose vault asks for its passcode when a secret is read, so that nothing is locked for a program.
+    /// Makes the state for a vault that asks for its passcode itself. No object is ever shown as locked.
     package init() { (isOfSharedVault, patience, lockState, report) = (false, .zero, { .unlocked }, { _ in }) }
 
     /// A service of a vault that others lock and unlock.
@@ -43,8 +57,38 @@ package final class SecretHub: Sendable {
         Task { [weak self] in
             for await event in events where event != .willLock {
                 guard let self else { return }
-                for mailbox in mailboxes() { mailbox.put(.lockChange) }
+                tellLockChange()
             }
+        }
+    }
+
+    /// Lets programs that keep a collection's properties read them again, and prompts end.
+    private func tellLockChange() {
+        let collections = state.withLock { state in
+            state.lockChanges += 1
+            return state.collections
+        }
+        let isLocked = isLocked
+        for known in collections {
+            let path = SecretPath.collection(known.id)
+            post(.changed(path, ["Locked": .boolean(isLocked)], read: ["Items"]), of: known.group)
+            post(
+                SentSignal(
+                    path: SecretPath.service.text, interface: SecretPath.service.interface,
+                    member: "CollectionChanged", values: [.path(path.text)]), of: known.group)
+        }
+        for mailbox in mailboxes() { mailbox.put(.lockChange) }
+    }
+
+    /// How often the vault was locked or unlocked.
+    var lockChanges: Int { state.withLock(\.lockChanges) }
+
+    /// Has the programs with `group` told when the collection is locked or unlocked.
+    func remember(_ collection: String, of group: String) {
+        guard isOfSharedVault, collection != SecretStore.sessionCollection else { return }
+        state.withLock { state in
+            guard state.collections.count < Self.mostCollections else { return }
+            state.collections.insert(KnownCollection(id: collection, group: group))
         }
     }
 
@@ -62,18 +106,31 @@ package final class SecretHub: Sendable {
 
     func remove(_ mailbox: Mailbox) { state.withLock { $0.mailboxes[ObjectIdentifier(mailbox)] = nil } }
 
+    /// Says that nobody unlocked the vault for a program in time.
+    func gaveUp(_ program: String, now: ContinuousClock.Instant = .now) {
+        endedWaits.withLock { ended in
+            ended = ended.filter { now - $0.value < Self.respite }
+            if ended.count < Self.mostReports { ended[program] = now }
+        }
+    }
+
+    /// Whether a program has waited in vain a moment ago, so that it does not wait again for each of many secrets.
+    func hasGivenUp(_ program: String, now: ContinuousClock.Instant = .now) -> Bool {
+        endedWaits.withLock { $0[program].map { now - $0 < Self.respite } ?? false }
+    }
+
     /// Says that a program waits for somebody to unlock the vault.
     func waits(_ program: String, now: ContinuousClock.Instant = .now) {
         let isTold = reports.withLock { reports in
-            reports.removeAll { now - $0 > .seconds(60) }
-            guard reports.count < Self.mostReports else { return false }
-            reports.append(now)
+            reports = reports.filter { now - $0.value < .seconds(60) }
+            guard reports[program] == nil, reports.count < Self.mostReports else { return false }
+            reports[program] = now
             return true
         }
         if isTold { report(program) }
     }
 
-    /// Sends a signal to those who may see what is in `group`.
+    /// Sends a signal to each program that may list `group`.
     func post(_ signal: SentSignal, of group: String) {
         for mailbox in mailboxes() where mailbox.sees(group) { mailbox.put(.signal(signal)) }
     }
@@ -84,8 +141,14 @@ package final class SecretHub: Sendable {
 /// What one connection has to send besides answers.
 final class Mailbox: Sendable {
     enum Message: Sendable {
+        /// A signal for all who listen. A program that does not read may lose it.
         case signal(SentSignal)
+        /// A signal that one program waits for.
+        case awaited(SentSignal)
         case lockChange
+
+        var isLockChange: Bool { if case .lockChange = self { true } else { false } }
+        var mayBeLost: Bool { if case .signal = self { true } else { false } }
     }
 
     private struct State {
@@ -99,7 +162,7 @@ final class Mailbox: Sendable {
     private let state = Mutex(State())
     /// Readable when there is something.
     let descriptor: Int32
-    /// A program that does not read loses the oldest.
+    /// The most signals for all who listen. One more takes the place of the oldest.
     private static let most = 1000
 
     init() {
@@ -116,9 +179,15 @@ final class Mailbox: Sendable {
 
     func open() { state.withLock { $0.isOpen = true } }
 
+    /// Adds something to send.
     func put(_ message: Message) {
         state.withLock { state in
-            if state.messages.count >= Self.most { state.messages.removeFirst() }
+            if message.isLockChange, state.messages.contains(where: \.isLockChange) { return }
+            if message.mayBeLost, state.messages.count >= Self.most,
+                let oldest = state.messages.firstIndex(where: \.mayBeLost)
+            {
+                state.messages.remove(at: oldest)
+            }
             state.messages.append(message)
         }
         wake()
@@ -129,6 +198,7 @@ final class Mailbox: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
+    /// Takes what is there, the oldest first.
     func takeAll() -> [Message] {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
@@ -136,5 +206,24 @@ final class Mailbox: Sendable {
             defer { state.messages = [] }
             return state.messages
         }
+    }
+}
+
+extension SentSignal {
+    /// The signal for programs that keep the properties of an object.
+    ///
+    /// - Parameters:
+    ///   - values: Properties that have changed.
+    ///   - names: Properties that the programs should read again.
+    static func changed(
+        _ object: SecretPath, _ values: [String: BusArgument] = [:], read names: [String]
+    ) -> SentSignal {
+        SentSignal(
+            path: object.text, interface: Introspection.properties, member: "PropertiesChanged",
+            values: [
+                .string(object.interface),
+                .array(of: "{sv}", values.map { .entry(.string($0.key), .variant($0.value)) }),
+                .array(of: "s", names.map { .string($0) }),
+            ])
     }
 }

@@ -12,22 +12,27 @@ protocol BusClient: AnyObject {
     func answer(_ call: BusRequest) throws -> SecretAnswer
 }
 
-/// The calls of the programs on a bus that wait for an answer. Programs take turns, so that none keeps another from its
-/// answers; each of them has its answers in order.
+/// The calls of the programs on a bus that wait for an answer.
+///
+/// Processes take turns, so that none keeps another from its answers, however many connections it has. Each connection
+/// has its answers in order.
 final class SecretLines: Sendable {
-    /// One program's calls.
+    /// One connection's calls.
     // Safe to share between threads: the client is used by the worker alone that has set `isAtWork`, under the lock.
     private final class Line: @unchecked Sendable {
         let client: any BusClient
+        let process: Int32
         var waiting: [(number: Int, request: BusRequest)] = []
         var isAtWork = false
         var mustLookAtPrompts = false
         /// When a prompt is due.
         var deadline: ContinuousClock.Instant?
+        var lastUse = ContinuousClock.now
 
-        init(_ client: any BusClient) { self.client = client }
+        init(_ client: any BusClient, _ process: Int32) { (self.client, self.process) = (client, process) }
 
         var hasWork: Bool { !isAtWork && (mustLookAtPrompts || !waiting.isEmpty) }
+        var isIdle: Bool { !isAtWork && !hasWork && deadline == nil }
     }
 
     struct Answered: Sendable {
@@ -36,26 +41,52 @@ final class SecretLines: Sendable {
     }
 
     private struct State {
+        /// By the names of the connections.
         var lines: [String: Line] = [:]
-        /// The programs, the next in front.
-        var order: [String] = []
+        /// The processes, the next in front.
+        var order: [Int32] = []
         var answers: [Answered] = []
         var isOver = false
+
+        /// Makes room for one more connection, at the cost of the process that has most.
+        mutating func makeRoom() -> Bool {
+            guard lines.count >= SecretLines.mostConnections else { return true }
+            let counts = lines.values.reduce(into: [Int32: Int]()) { $0[$1.process, default: 0] += 1 }
+            let idle = lines.filter(\.value.isIdle).max { one, other in
+                let (first, second) = (counts[one.value.process] ?? 0, counts[other.value.process] ?? 0)
+                return first == second ? one.value.lastUse > other.value.lastUse : first < second
+            }
+            guard let idle else { return false }
+            remove(idle.key)
+            return true
+        }
+
+        @discardableResult
+        mutating func remove(_ sender: String) -> Line? {
+            guard let line = lines.removeValue(forKey: sender) else { return nil }
+            if !lines.values.contains(where: { $0.process == line.process }) {
+                order.removeAll { $0 == line.process }
+            }
+            return line
+        }
     }
 
     private let state = Mutex(State())
     private let work = DispatchSemaphore(value: 0)
     private let mailbox: Mailbox
+    private let hub: SecretHub
     private static let workers = 8
-    private static let mostPrograms = 1024
-    private static let mostOfAProgram = 128
+    private static let mostConnections = 1024
+    /// The most calls of one process that wait.
+    private static let mostOfAProcess = 128
 
     /// - Parameter mailbox: Woken for each answer.
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    init(_ mailbox: Mailbox, _ hub: SecretHub) { (self.mailbox, self.hub) = (mailbox, hub) }
 
-    func start() {
-        for _ in 0..<Self.workers {
-            _ = ConnectionThread.start { [self] in
+    /// - Returns: False if no thread can be started.
+    func start() -> Bool {
+        let started = (0..<Self.workers).count { _ in
+            ConnectionThread.start { [self] in
                 while true {
                     work.wait()
                     guard !state.withLock(\.isOver) else { return }
@@ -63,6 +94,7 @@ final class SecretLines: Sendable {
                 }
             }
         }
+        return started > 0
     }
 
     /// Ends the workers, when they have answered.
@@ -71,35 +103,40 @@ final class SecretLines: Sendable {
         for _ in 0..<Self.workers { work.signal() }
     }
 
+    /// Adds a call to those that wait.
+    ///
+    /// - Parameter client: Makes what answers a connection that is new, and says which process has it.
     /// - Returns: False if there are too many.
-    func add(_ request: BusRequest, _ number: Int, of sender: String, _ client: () -> any BusClient) -> Bool {
+    func add(
+        _ request: BusRequest, _ number: Int, of sender: String, _ client: () -> (any BusClient, process: Int32)
+    ) -> Bool {
         let isKnown = state.withLock { $0.lines[sender] != nil }
-        let made = isKnown ? nil : Line(client())
+        let made = isKnown ? nil : client()
         let isTaken = state.withLock { state in
             if let made {
-                guard state.lines.count < Self.mostPrograms else { return false }
-                state.lines[sender] = made
-                state.order.append(sender)
+                guard state.makeRoom() else { return false }
+                state.lines[sender] = Line(made.0, made.process)
+                if !state.order.contains(made.process) { state.order.append(made.process) }
             }
-            guard let line = state.lines[sender], line.waiting.count < Self.mostOfAProgram else { return false }
+            guard let line = state.lines[sender] else { return false }
+            let waiting = state.lines.values.reduce(0) { $1.process == line.process ? $0 + $1.waiting.count : $0 }
+            guard waiting < Self.mostOfAProcess else { return false }
             line.waiting.append((number, request))
+            line.lastUse = .now
             return true
         }
         if isTaken { work.signal() }
         return isTaken
     }
 
-    /// Forgets a program that is gone.
+    /// Forgets a connection that is gone.
     ///
     /// - Returns: The numbers of the calls that are not answered any more.
     func remove(_ sender: String) -> [Int] {
-        state.withLock { state in
-            guard let line = state.lines.removeValue(forKey: sender) else { return [] }
-            state.order.removeAll { $0 == sender }
-            return line.waiting.map(\.number)
-        }
+        state.withLock { $0.remove(sender)?.waiting.map(\.number) ?? [] }
     }
 
+    /// Takes the answers that are ready.
     func takeAnswers() -> [Answered] {
         state.withLock { state in
             defer { state.answers = [] }
@@ -126,12 +163,16 @@ final class SecretLines: Sendable {
 
     private func next() -> Line? {
         state.withLock { state in
-            guard let index = state.order.firstIndex(where: { state.lines[$0]?.hasWork ?? false }) else { return nil }
-            let sender = state.order.remove(at: index)
-            state.order.append(sender)
-            let line = state.lines[sender]
-            line?.isAtWork = true
-            return line
+            for (index, process) in state.order.enumerated() {
+                let lines = state.lines.values.filter { $0.process == process && $0.hasWork }
+                guard let line = lines.min(by: { $0.lastUse < $1.lastUse }) else { continue }
+                state.order.remove(at: index)
+                state.order.append(process)
+                line.isAtWork = true
+                line.lastUse = .now
+                return line
+            }
+            return nil
         }
     }
 
@@ -141,17 +182,20 @@ final class SecretLines: Sendable {
             return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
         }
         let result = call.map { call in SecretAnswer.result { try line.client.answer(call.request) } }
+        let lockChanges = hub.lockChanges
         let due = line.client.due(now: .now)
         let deadline = line.client.deadline
         let hasMore = state.withLock { state in
             if let call, let result { state.answers.append(Answered(number: call.number, result: result)) }
             line.isAtWork = false
             line.deadline = deadline
+            // A change that came meanwhile was told to the other lines.
+            if deadline != nil, hub.lockChanges != lockChanges { line.mustLookAtPrompts = true }
             return line.hasWork
         }
         // The answer is sent before the signals.
         mailbox.wake()
-        for signal in due { mailbox.put(.signal(signal)) }
+        for signal in due { mailbox.put(.awaited(signal)) }
         if hasMore { work.signal() }
     }
 }

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The objects of the Secret Service, by their paths.
 enum SecretPath: Equatable {
     case service
@@ -13,10 +15,15 @@ enum SecretPath: Equatable {
 
     /// Nil for a path that the service does not have.
     init?(_ path: String) {
-        guard path.hasPrefix(Self.root) else { return nil }
-        let parts = path.dropFirst(Self.root.count).split(separator: "/").map(String.init)
+        guard path != Self.root else {
+            self = .service
+            return
+        }
+        guard path.hasPrefix(Self.root + "/") else { return nil }
+        let parts = path.dropFirst(Self.root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+            .map(String.init)
+        guard parts.allSatisfy(Self.isName) else { return nil }
         switch (parts.first, parts.count) {
-        case (nil, 0): self = .service
         case ("collection", 2): self = .collection(parts[1])
         case ("collection", 3): self = .item(collection: parts[1], id: parts[2])
         case ("aliases", 2): self = .alias(parts[1], item: nil)
@@ -24,6 +31,33 @@ enum SecretPath: Equatable {
         case ("session", 2): self = .session(parts[1])
         case ("prompt", 2): self = .prompt(parts[1])
         default: return nil
+        }
+    }
+
+    /// Whether a text can be a part of a path (D-Bus specification, "Valid Object Paths").
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// Returns a part of a path for a label, as gnome-keyring makes it: space and slash count as underscores, and all
+    /// bytes but letters and digits are in hexadecimal after an underscore.
+    static func name(of label: String) -> String {
+        label.utf8.reduce(into: "") { name, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                name.unicodeScalars.append(UnicodeScalar(byte))
+            case UInt8(ascii: " "), UInt8(ascii: "/"): name += "_5f"
+            default: name += "_" + CollectionOfOne(byte).hexadecimal()
+            }
         }
     }
 

@@ -9,6 +9,7 @@ struct SecretPrompts {
         let objects: [String]
         /// Nil until the program has started it, after it listens for the end.
         var deadline: ContinuousClock.Instant?
+        var isDismissed = false
     }
 
     private var prompts: [Prompt] = []
@@ -30,12 +31,24 @@ struct SecretPrompts {
         return true
     }
 
+    /// Ends a prompt as soon as possible.
+    ///
+    /// - Returns: False if there is no such prompt.
+    mutating func dismiss(_ path: String, now: ContinuousClock.Instant) -> Bool {
+        guard start(path, until: now), let index = prompts.firstIndex(where: { $0.path == path }) else { return false }
+        prompts[index].isDismissed = true
+        return true
+    }
+
     var deadline: ContinuousClock.Instant? { prompts.compactMap(\.deadline).min() }
 
     /// Ends the prompts that are over, and returns their signals.
-    mutating func complete(isLocked: Bool, now: ContinuousClock.Instant) -> [SentSignal] {
+    ///
+    /// - Parameter timedOut: Called if nobody unlocked the vault in time.
+    mutating func complete(isLocked: Bool, now: ContinuousClock.Instant, timedOut: () -> Void) -> [SentSignal] {
         let over = prompts.filter { prompt in prompt.deadline.map { !isLocked || $0 <= now } ?? false }
         prompts.removeAll { prompt in over.contains { $0.path == prompt.path } }
+        if isLocked, over.contains(where: { !$0.isDismissed }) { timedOut() }
         return over.map { prompt in
             SentSignal(
                 path: prompt.path, interface: SecretPath.prompt("").interface, member: "Completed",

@@ -41,6 +41,12 @@ struct SecretServiceError: Error {
             self.init(
                 name: "org.freedesktop.Secret.Error.IsLocked",
                 message: "the keychain is locked: unlock it with `keychain unlock`")
+        case VaultError.itemNotFound:
+            self.init(name: "org.freedesktop.Secret.Error.NoSuchObject", message: "another call deleted it meanwhile")
+        case VaultError.memoryUnavailable:
+            self = .limit("there is no memory for it; the collection session takes 8 MiB")
+        case VaultError.valueTooLarge, VaultError.attributesTooLarge, VaultError.quotaExceeded:
+            self = .limit("\(error)")
         case VaultError.accessDenied(let denied):
             self.init(name: "org.freedesktop.DBus.Error.AccessDenied", message: denied.description)
         default: self.init(name: "org.freedesktop.DBus.Error.Failed", message: "\(error)")

@@ -101,6 +101,8 @@ package struct SecretServiceImport {
                 outcome.problems.append("\(item): \(error)")
             } catch let error as SecretServiceError {
                 outcome.problems.append("\(item): \(error.message)")
+            } catch let error as VaultError where error.isOfOneItem {
+                outcome.problems.append("\(item): \(error)")
             }
         }
         progress(items.count, items.count)
@@ -125,7 +127,7 @@ package struct SecretServiceImport {
         guard let parts = answer.first?.elements, parts.count == 4, case .bytes(let bytes) = parts[2] else {
             throw BusError.unexpectedAnswer(member: "GetSecret")
         }
-        let secret = Data.wipedWhenFreed(Data(bytes))
+        let secret = bytes
         let label = values.entry("Label")?.string ?? ""
         let attributes = try SecretClient.attributes(values.entry("Attributes"))
         let key = Self.key(attributes)
@@ -183,10 +185,22 @@ package struct SecretServiceImport {
         try bus.listen("type='signal',interface='org.freedesktop.Secret.Prompt',member='Completed'")
         try bus.call(Self.target(prompt, "Prompt"), "Prompt", [.string("")], timeout: .seconds(30))
         let end = ContinuousClock.now + patience
-        while let signal = try bus.nextSignal(until: end) {
+        while let signal = try bus.nextSignal(from: BusNames.secrets, until: end) {
             guard signal.path == prompt, signal.member == "Completed" else { continue }
             return signal.values.first?.boolean == false
         }
         return false
+    }
+}
+
+extension VaultError {
+    /// Whether the error says something about an item, and others can go on.
+    fileprivate var isOfOneItem: Bool {
+        switch self {
+        case .itemExpired, .itemNotFound, .corruptItem, .duplicateItem, .invalidRequest, .valueTooLarge,
+            .attributesTooLarge:
+            true
+        default: false
+        }
     }
 }

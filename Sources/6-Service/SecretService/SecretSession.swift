@@ -19,7 +19,7 @@ enum SecretSession {
     ///
     /// - Parameter publicKey: The program's, big-endian.
     /// - Returns: The session, and the service's own public key.
-    static func agree(with publicKey: [UInt8]) throws(SecretServiceError) -> (SecretSession, [UInt8]) {
+    static func agree(with publicKey: Data) throws(SecretServiceError) -> (SecretSession, Data) {
         guard publicKey.count <= prime.count else { throw .invalid("the public key is longer than 128 bytes") }
         let other = [UInt8](repeating: 0, count: prime.count - publicKey.count) + publicKey
         // 0, 1 and p - 1 would leave no secret.
@@ -29,13 +29,13 @@ enum SecretSession {
             throw .invalid("the public key is not between 2 and p - 2")
         }
         let two = one.dropLast() + [2]
-        let own = Data.wipedWhenFreed(Data([UInt8].random(count: prime.count)))
+        let own = Data.randomAndWiped(count: prime.count)
         guard let shared = power(other, own), let ownPublic = power(Array(two), own) else {
             throw .notSupported("this program has no code for \(encryptedName): use \(plainName)")
         }
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: shared), info: Data(), outputByteCount: 16)
-        return (.encrypted(key), [UInt8](ownPublic))
+        return (.encrypted(key), ownPublic)
     }
 
     private static func power(_ base: [UInt8], _ exponent: Data) -> Data? {
@@ -51,17 +51,17 @@ enum SecretSession {
     }
 
     /// Returns the parameters and the bytes for the program.
-    func close(_ secret: Data) throws -> (parameters: [UInt8], bytes: [UInt8]) {
-        guard case .encrypted(let key) = self else { return ([], [UInt8](secret)) }
+    func close(_ secret: Data) throws -> (parameters: Data, bytes: Data) {
+        guard case .encrypted(let key) = self else { return (Data(), secret) }
         let vector = [UInt8].random(count: 16)
-        return (vector, [UInt8](try AES._CBC.encrypt(secret, using: key, iv: AES._CBC.IV(ivBytes: vector))))
+        return (Data(vector), try AES._CBC.encrypt(secret, using: key, iv: AES._CBC.IV(ivBytes: vector)))
     }
 
     /// Reads a secret that the program sent.
-    func open(_ parameters: [UInt8], _ bytes: [UInt8]) throws(SecretServiceError) -> Data {
-        guard case .encrypted(let key) = self else { return .wipedWhenFreed(Data(bytes)) }
+    func open(_ parameters: Data, _ bytes: Data) throws(SecretServiceError) -> Data {
+        guard case .encrypted(let key) = self else { return bytes }
         guard let vector = try? AES._CBC.IV(ivBytes: parameters),
-            let opened = try? AES._CBC.decrypt(Data(bytes), using: key, iv: vector)
+            let opened = try? AES._CBC.decrypt(bytes, using: key, iv: vector)
         else { throw .invalid("the secret is not encrypted with the session's key") }
         return .wipedWhenFreed(opened)
     }

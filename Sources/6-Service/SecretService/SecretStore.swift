@@ -64,8 +64,8 @@ struct SecretStore: Sendable {
     /// What a search finds.
     struct Found {
         var items: [Item] = []
-        /// Items of which nothing more is known while the vault is locked.
-        var locked: [UUID] = []
+        /// Names of items of which nothing more is known while the vault is locked.
+        var locked: [String] = []
     }
 
     /// Finds items, in the order in which they were made.
@@ -84,42 +84,58 @@ struct SecretStore: Sendable {
         }
         guard collection != Self.sessionCollection else { return found }
         var query = ItemQuery(itemClass: .genericPassword, synchronizable: .any)
+        query.customAttributes = attributes
         if let id, let identifier = Self.identifier(inName: id) {
             query.identifier = identifier
+        } else if let id, let wanted = Self.attributes(inName: id) {
+            query.customAttributes = wanted
         } else {
             if let collection { query.attributes[.service] = .string(Self.servicePrefix + collection) }
             if let id { query.attributes[.account] = .string(id) }
         }
-        query.customAttributes = attributes
-        if !asks { query.reports = .locked }
+        query.reports = .damage
+        if !asks { query.reports.insert(.locked) }
         if includingSecrets { query.authentication.prompt = "use a secret" }
-        let stored = try copy(query, includingValues: includingSecrets) { part in
-            if case .locked(let identifier) = part { found.locked.append(identifier) }
+        let stored: [StoredItem]
+        do {
+            stored = try copy(query, includingValues: includingSecrets) { part in
+                if case .locked(let identifier) = part { found.locked.append(Self.name(ofLocked: identifier)) }
+            }
+        } catch {
+            // Before the first unlock, the vault cannot tell which items have an attribute.
+            guard case .interactionNotAllowed = error, !asks, !includingSecrets else { throw error }
+            if let id { found.locked = [id] } else if let name = Self.name(ofAll: attributes) { found.locked = [name] }
+            return found
         }
         found.items += stored.compactMap { stored in
             guard case .string(let service)? = stored.attribute(.service), service.hasPrefix(Self.servicePrefix),
                 case .string(let id)? = stored.attribute(.account)
             else { return nil }
-            return Item(collection: String(service.dropFirst(Self.servicePrefix.count)), id: id, stored: stored)
+            let collection = String(service.dropFirst(Self.servicePrefix.count))
+            // Somebody may have stored such a password by hand.
+            guard SecretPath.isName(collection), SecretPath.isName(id) else { return nil }
+            return Item(collection: collection, id: id, stored: stored)
         }
         found.items.sort { ($0.stored.creationDate, $0.id) < ($1.stored.creationDate, $1.id) }
         return found
     }
 
-    /// The same for those who need to know all of the items.
+    /// Finds items as ``find(in:id:with:includingSecrets:)`` does.
     ///
-    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` for a locked one.
+    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` if one of them is locked.
     func items(
         in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:],
         includingSecrets: Bool = false
     ) throws(VaultError) -> [Item] {
         let found = try find(in: collection, id: id, with: attributes, includingSecrets: includingSecrets)
-        guard found.locked.isEmpty else { throw .interactionNotAllowed(reason: "the keychain is locked") }
+        guard found.locked.isEmpty else { throw Self.locked }
         return found.items
     }
 
+    private static let locked = VaultError.interactionNotAllowed(reason: "the keychain is locked")
+
     /// The name of an item of which only the identifier is known.
-    static func name(ofLocked identifier: UUID) -> String {
+    private static func name(ofLocked identifier: UUID) -> String {
         "u" + withUnsafeBytes(of: identifier.uuid) { $0.hexadecimal() }
     }
 
@@ -128,6 +144,25 @@ struct SecretStore: Sendable {
             return nil
         }
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    /// The name of the item, if there is one, that has these attributes. Nil without attributes, which many have.
+    private static func name(ofAll attributes: CustomAttributes) -> String? {
+        guard !attributes.isEmpty else { return nil }
+        let texts = attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+        // No attribute has a zero in it.
+        return "q" + Array(texts.joined(separator: "\0").utf8).hexadecimal()
+    }
+
+    private static func attributes(inName name: String) -> CustomAttributes? {
+        guard name.hasPrefix("q"), let bytes = [UInt8](hexadecimal: name.utf8.dropFirst()),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return nil }
+        let texts = text.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
+        guard texts.count.isMultiple(of: 2) else { return nil }
+        let pairs = stride(from: 0, to: texts.count, by: 2).map { (texts[$0], texts[$0 + 1]) }
+        let attributes = CustomAttributes(pairs) { first, _ in first }
+        return attributes.problem == nil ? attributes : nil
     }
 
     private func memoryItems(
@@ -170,8 +205,8 @@ struct SecretStore: Sendable {
 
     private static func randomName() -> String { [UInt8].random(count: 16).hexadecimal() }
 
-    /// Returns the name of the item that is the one with these attributes: two programs that store it at the same time
-    /// make one item.
+    /// Returns a name that depends on the attributes alone. Two programs that store the same attributes at the same
+    /// time then write one item.
     private func freeName(for attributes: CustomAttributes, in collection: String) throws(VaultError) -> String {
         var hash = SHA256()
         for (name, value) in attributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
@@ -203,47 +238,93 @@ struct SecretStore: Sendable {
 
     // MARK: Collections
 
-    func collections() throws(VaultError) -> [Collection] {
-        var found = try marks(Self.collectionsService).compactMap { stored -> Collection? in
-            guard case .string(let id)? = stored.attribute(.account) else { return nil }
+    func collections() throws(VaultError) -> [Collection] { try known().collections }
+
+    /// Returns a collection; nil if there is none.
+    ///
+    /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` if nobody can know yet whether there is one.
+    func collection(_ id: String) throws(VaultError) -> Collection? {
+        let (collections, areAll) = try known()
+        if let found = collections.first(where: { $0.id == id }) { return found }
+        guard areAll else { throw Self.locked }
+        return nil
+    }
+
+    /// Returns the collections. Before the first unlock these are those that are always there.
+    private func known() throws(VaultError) -> (collections: [Collection], areAll: Bool) {
+        var stored: [StoredItem]?
+        do {
+            stored = try marks(Self.collectionsService)
+        } catch {
+            guard case .interactionNotAllowed = error, !asks else { throw error }
+        }
+        var found = (stored ?? []).compactMap { stored -> Collection? in
+            guard case .string(let id)? = stored.attribute(.account), SecretPath.isName(id) else { return nil }
             var label = ""
             if case .string(let text)? = stored.attribute(.label) { label = text }
             return Collection(id: id, label: label, group: stored.accessGroup, stored: stored)
         }
-        if !found.contains(where: { $0.id == Self.defaultCollection }) {
+        // Two programs may have made one of the same name, each in its own group.
+        var ids: Set<String> = []
+        found.removeAll { !ids.insert($0.id).inserted }
+        if !ids.contains(Self.defaultCollection) {
             found.append(Collection(id: Self.defaultCollection, label: "Login", group: group, stored: nil))
         }
         found.append(Collection(id: Self.sessionCollection, label: "Session", group: group, stored: nil))
-        return found.sorted { $0.id < $1.id }
+        return (found.sorted { $0.id < $1.id }, stored != nil)
     }
 
     /// Makes a collection, or gives one another label.
     ///
     /// - Parameter former: Nil for a new one.
     func store(collection former: Collection?, label: String) throws(VaultError) -> Collection {
-        let id = former?.id ?? [UInt8].random(count: 8).hexadecimal()
+        let id: String
+        if let former { id = former.id } else { id = try freeName(ofCollection: label) }
         let group = former?.group ?? group
         let stored = try mark(
             Self.collectionsService, id, [.label: .string(label)], in: group)
         return Collection(id: id, label: label, group: group, stored: stored)
     }
 
-    /// Deletes a collection with its items.
+    /// Returns the name of a new collection, as gnome-keyring makes it: some programs know collections by their paths.
+    private func freeName(ofCollection label: String) throws(VaultError) -> String {
+        let base = label.isEmpty ? "unnamed" : label
+        let taken = Set(try collections().map(\.id))
+        var name = SecretPath.name(of: base)
+        var number = 0
+        while taken.contains(name) {
+            number += 1
+            name = SecretPath.name(of: "\(base)_\(number)")
+        }
+        return name
+    }
+
+    /// Deletes a collection with its items and its other names.
     func delete(_ collection: Collection) throws(VaultError) {
         for item in try items(in: collection.id) { try delete(item) }
+        for alias in try marks(Self.aliasesService) where alias.attribute(.comment) == .string(collection.id) {
+            guard let name = alias.attribute(.account) else { continue }
+            try delete([.service: .string(Self.aliasesService), .account: name], in: alias.accessGroup)
+        }
         try delete(
             [.service: .string(Self.collectionsService), .account: .string(collection.id)], in: collection.group)
     }
 
     /// Returns the collection with this other name; nil if there is none.
     func collection(alias: String) throws(VaultError) -> String? {
-        let marks = try marks(Self.aliasesService, alias)
-        if case .string(let id)? = marks.first?.attribute(.comment) { return id }
-        switch alias {
-        case "default", Self.defaultCollection: return Self.defaultCollection
-        case Self.sessionCollection: return Self.sessionCollection
-        default: return nil
+        let standard: String? =
+            switch alias {
+            case "default", Self.defaultCollection: Self.defaultCollection
+            case Self.sessionCollection: Self.sessionCollection
+            default: nil
+            }
+        do {
+            let mark = try marks(Self.aliasesService, alias).first?.attribute(.comment)
+            if case .string(let id)? = mark, try collection(id) != nil { return id }
+        } catch {
+            guard case .interactionNotAllowed = error, !asks, standard != nil else { throw error }
         }
+        return standard
     }
 
     /// Gives a collection another name.
@@ -259,13 +340,11 @@ struct SecretStore: Sendable {
 
     // MARK: Calls
 
-    /// Items that keep no secret.
+    /// Finds items that keep no secret, and are known from the first unlock on.
     private func marks(_ service: String, _ account: String? = nil) throws(VaultError) -> [StoredItem] {
         var query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service)], synchronizable: .any)
         if let account { query.attributes[.account] = .string(account) }
-        // While the vault is locked, only the collections are known that are always there.
-        if !asks { query.reports = .locked }
         return try copy(query, includingValues: false)
     }
 
@@ -277,6 +356,7 @@ struct SecretStore: Sendable {
             accessGroup: group, value: Data())
         item.attributes.merge(attributes) { _, new in new }
         item.customAttributes = [:]
+        item.accessControl = AccessControl(protection: .afterFirstUnlock)
         return try session.perform(PutItem(item))
     }
 
@@ -300,7 +380,7 @@ struct SecretStore: Sendable {
         do throws(VaultError) {
             _ = try session.perform(DeleteItems(query))
         } catch .itemNotFound {
-            // Somebody else was faster.
+            // Another call deleted it meanwhile.
         }
     }
 }

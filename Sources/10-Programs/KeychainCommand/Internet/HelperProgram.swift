@@ -20,9 +20,9 @@ enum HelperProgram: String, CaseIterable {
             case .askpass: try Askpass.run(arguments)
             }
             return 0
-        } catch let failure as Failure where self == .docker {
-            // Docker shows what a helper writes to standard output.
-            try? StandardOutput.write(line: failure.message)
+        } catch  where self == .docker {
+            // Docker and podman show what a helper writes to standard output.
+            try? StandardOutput.write(line: Failure(error).message)
             return ExitStatus.other
         } catch {
             return Failure(error).report(asJSON: false)

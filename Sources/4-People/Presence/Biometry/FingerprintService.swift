@@ -74,7 +74,9 @@ final class FingerprintService {
         do {
             try connection.call(device, "VerifyStart", [.string("any")])
             defer { _ = try? connection.call(device, "VerifyStop") }
-            while let signal = try connection.nextSignal(until: deadline, interruption: interruption) {
+            while let signal = try connection.nextSignal(
+                from: Self.service, until: deadline, interruption: interruption)
+            {
                 guard signal.member == "VerifyStatus", signal.path == device.path else { continue }
                 switch signal.values.first?.string {
                 case "verify-match": return true

@@ -55,8 +55,14 @@ package final class GuestVault: Vault {
     }
 
     /// What the program may do now.
+    ///
+    /// - Throws: ``VaultError/accessDenied(_:)``, also if another program uses the connection now.
     package func grant() throws(VaultError) -> CallerGrant {
         guard case .peer(let peer) = caller else { return state.withLock { $0.grant } }
+        guard peer.isUnchanged() else {
+            throw .accessDenied(
+                .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
+        }
         let (entitlements, generation) = server.entitlements.current()
         return try state.withLock { state throws(VaultError) in
             guard generation != state.generation else { return state.grant }
@@ -78,12 +84,6 @@ package final class GuestVault: Vault {
         if case .peer(let peer) = caller { peer.identity.user } else { program.user }
     }
 
-    private func checkCaller() throws(VaultError) {
-        guard case .peer(let peer) = caller, !peer.isUnchanged() else { return }
-        throw .accessDenied(
-            .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
-    }
-
     /// Performs an operation with the groups of `client`, as far as the program holds them. Everything else about
     /// `client` is the program's own.
     package func perform<Operation: VaultOperation>(
@@ -98,7 +98,6 @@ package final class GuestVault: Vault {
                 Operation.name, for: client.identifier, of: user, in: ContinuousClock.now - start, refusal: refusal)
         }
         do throws(VaultError) {
-            try checkCaller()
             let grant = try grant()
             try operation.check()
             try turn.begin(Operation.traits, isSpent: state.withLock { $0.isSpent }, withRoomFor: 0)

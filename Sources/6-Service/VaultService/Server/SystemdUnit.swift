@@ -24,10 +24,10 @@ package enum SystemdUnit: Sendable, Equatable {
         self = .user(unit)
     }
 
-    /// Whether a name is a service's or a scope's, of the characters that systemd allows (systemd.unit(5)). A user can
+    /// Whether a name has one of the suffixes, and the characters that systemd allows (systemd.unit(5)). A user can
     /// give control groups below a user's manager any name.
-    static func isUnit(_ name: String) -> Bool {
-        (name.hasSuffix(".service") || name.hasSuffix(".scope")) && name.utf8.count <= 255
+    static func isUnit(_ name: String, with suffixes: [String] = [".service", ".scope"]) -> Bool {
+        suffixes.contains(where: name.hasSuffix) && name.utf8.count <= 255
             && name.unicodeScalars.allSatisfy { scalar in
                 switch scalar {
                 case "a"..."z", "A"..."Z", "0"..."9", ":", "-", "_", ".", "\\", "@": true

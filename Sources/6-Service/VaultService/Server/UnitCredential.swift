@@ -14,6 +14,9 @@ struct UnitCredential: Sendable, Equatable {
     let unit: String
     let name: String
 
+    /// Of the units that have `LoadCredential=`.
+    private static let suffixes = [".service", ".socket", ".mount", ".swap"]
+
     /// The service of the items; their account is the credential's name.
     static let service = "systemd"
 
@@ -21,7 +24,9 @@ struct UnitCredential: Sendable, Equatable {
     init?(address: [UInt8]) {
         guard address.first == 0, let text = String(validating: address.dropFirst(), as: UTF8.self) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, parts[0].utf8.count == 16, parts[1] == "unit", SystemdUnit.isUnit(parts[2]),
+        // systemd writes a random number in hexadecimal, without zeros in front.
+        guard parts.count == 4, (1...16).contains(parts[0].utf8.count), parts[1] == "unit",
+            SystemdUnit.isUnit(parts[2], with: Self.suffixes),
             (1...255).contains(parts[3].utf8.count), !parts[3].unicodeScalars.contains(where: \.controlsTerminal)
         else { return nil }
         (unit, name) = (parts[2], parts[3])
@@ -57,7 +62,7 @@ final class UnitCredentialConnection: ServedConnection {
         let user = Peer.user(of: socket)
         guard let asked = UnitCredential(askedOn: socket) else {
             server.observer.rejected(reason: "the connection is not one of a service manager for a unit", user: user)
-            return end()
+            return waitForTheEnd()
         }
         do throws(VaultError) {
             let grant = try grant(for: asked, to: user)
