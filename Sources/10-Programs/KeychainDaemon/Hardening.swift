@@ -48,11 +48,11 @@ enum Hardening {
         return Measure(name: "locked memory", failure: failure(Int(mlockall(1 | 2 | 4))))
     }
 
-    /// Each connection needs two descriptors.
+    /// A connection needs two descriptors, and five if it is the Secret Service's.
     static func raiseDescriptorLimit(for connections: Int) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, rlim_t(connections * 2 + 256)))
+        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, rlim_t(connections * 5 + 256)))
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 

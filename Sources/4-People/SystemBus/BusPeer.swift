@@ -11,8 +11,8 @@ package final class BusPeer {
         case call(BusCall)
         /// A signal of the bus itself. Every program on a bus can send others to this connection; they are left out.
         case signal(BusSignal)
-        /// The library has answered a call by itself, such as a ping.
-        case answered
+        /// A message that needs nothing more, such as a ping, which the library answers, or a signal of a program.
+        case done
         /// The deadline passed, or there is something to read in `wake`.
         case pause
         /// The other end has closed the connection, or broken the rules.
@@ -31,6 +31,8 @@ package final class BusPeer {
     /// The longest message that is taken from a program without a bus, in bytes: a secret of 2 MiB, and what comes with
     /// it.
     private static let largestMessage = (2 << 20) + Intake.portion
+    /// What the kernel holds for a program that does not read, in bytes.
+    private static let sendBuffer: Int32 = 128 << 10
     /// How long the other end may take to read an answer.
     private static let patience = Duration.seconds(10)
 
@@ -70,6 +72,9 @@ package final class BusPeer {
             library.start(made),
         ]
         for step in steps where step < 0 { throw .code(step, "serve") }
+        // The library asks for 8 MiB, which the kernel would hold for each program that does not read.
+        var size = Self.sendBuffer
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Serves on a bus under a name.
@@ -134,7 +139,7 @@ package final class BusPeer {
                 if let event = try event(received) { return event }
                 continue
             }
-            if isMessage { return .answered }
+            if isMessage { return .done }
             if result > 0 { continue }
             if let intake {
                 let bytes = intake.unfinished + intake.waiting
@@ -152,13 +157,11 @@ package final class BusPeer {
     /// Returns the event for a message, which it owns from now on.
     private func event(_ message: UnsafeMutableRawPointer) throws(BusError) -> Event? {
         if library.isMethodCall(message, nil, nil) > 0 {
-            let call = BusCall(message, library)
-            if call.isWellFormed { return .call(call) }
-            try refuse(call, "org.freedesktop.DBus.Error.InvalidArgs", "the arguments are malformed")
-            return nil
+            return .call(BusCall(message, library))
         }
         defer { _ = library.unref(message) }
-        guard intake == nil, let signal = BusSignal(message, library), signal.sender == BusTarget.bus.service,
+        guard intake == nil else { return .done }
+        guard let signal = BusSignal(message, library), signal.sender == BusTarget.bus.service,
             signal.interface == BusTarget.bus.interface
         else { return nil }
         return .signal(signal)
@@ -345,14 +348,12 @@ package struct BusRequest: Sendable {
     package let sender: String
     /// The types of the arguments, in D-Bus's notation.
     package let signature: String
-    package let arguments: [BusValue]
 }
 
 /// A method call that a service got. For the connection's thread.
 package final class BusCall {
     package let request: BusRequest
     fileprivate let message: UnsafeMutableRawPointer
-    fileprivate let isWellFormed: Bool
     private let library: SDBus
 
     /// Takes the message over.
@@ -360,13 +361,14 @@ package final class BusCall {
         func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
         self.message = message
         self.library = library
-        let values = library.readValues(message)
-        isWellFormed = values != nil
         request = BusRequest(
             path: text(library.path(message)), interface: text(library.interface(message)),
             member: text(library.member(message)), sender: text(library.sender(message)),
-            signature: text(library.signature(message, 1)), arguments: values ?? [])
+            signature: text(library.signature(message, 1)))
     }
+
+    /// Reads the arguments; nil if they are malformed, or more than `most` values. Call it once.
+    package func arguments(most: Int) -> [BusValue]? { library.readValues(message, most: most) }
 
     fileprivate var expectsReply: Bool { library.expectsReply(message) > 0 }
 

@@ -33,6 +33,17 @@ package enum BusValue: Sendable, Equatable {
     /// The value inside a variant.
     package var content: BusValue? { if case .variant(let value) = self { value } else { nil } }
 
+    /// About how many bytes of memory the value takes.
+    package var size: Int {
+        switch self {
+        case .string(let text): 64 + text.utf8.count
+        case .bytes(let bytes): 64 + bytes.count
+        case .array(let values), .structure(let values): values.reduce(64) { $0 + $1.size }
+        case .variant(let value): 64 + value.size
+        case .byte, .boolean, .integer, .unsigned, .double, .descriptor: 64
+        }
+    }
+
     /// Returns the value for `key` in a dictionary of variants.
     package func entry(_ key: String) -> BusValue? {
         elements?.first { $0.elements?.first?.string == key }?.elements?.last?.content
@@ -69,6 +80,18 @@ package enum BusArgument: Sendable, Equatable {
     /// An entry of a dictionary, which is an array of entries.
     indirect case entry(BusArgument, BusArgument)
     indirect case variant(BusArgument)
+
+    /// About how many bytes of memory the value takes.
+    package var size: Int {
+        switch self {
+        case .string(let text), .path(let text): 64 + text.utf8.count
+        case .bytes(let bytes): 64 + bytes.count
+        case .array(_, let values), .structure(let values): values.reduce(64) { $0 + $1.size }
+        case .entry(let key, let value): 64 + key.size + value.size
+        case .variant(let value): 64 + value.size
+        case .boolean, .unsigned32, .unsigned64: 64
+        }
+    }
 
     /// The type in D-Bus's notation.
     package var type: String {
@@ -121,8 +144,16 @@ extension SDBus {
         return result < 0 ? result : closeContainer(message)
     }
 
-    /// Reads values up to the end of the message or of the entered container; nil if they are malformed.
-    func readValues(_ message: Pointer, depth: Int = 0) -> [BusValue]? {
+    /// Reads the values of a message; nil if they are malformed.
+    ///
+    /// - Parameter most: The most values. A value takes up to 200 bytes, and one in the message.
+    func readValues(_ message: Pointer, most: Int = 1 << 20) -> [BusValue]? {
+        var left = most
+        return readValues(message, depth: 0, &left)
+    }
+
+    /// Reads values up to the end of the message or of the entered container.
+    private func readValues(_ message: Pointer, depth: Int, _ left: inout Int) -> [BusValue]? {
         guard depth < Self.depthLimit else { return nil }
         var values: [BusValue] = []
         while true {
@@ -131,12 +162,15 @@ extension SDBus {
             let found = peekType(message, &type, &contents)
             guard found >= 0 else { return nil }
             if found == 0 { return values }
-            guard let value = readValue(message, type, contents, depth: depth) else { return nil }
+            left -= 1
+            guard left >= 0, let value = readValue(message, type, contents, depth, &left) else { return nil }
             values.append(value)
         }
     }
 
-    private func readValue(_ message: Pointer, _ type: CChar, _ contents: Text?, depth: Int) -> BusValue? {
+    private func readValue(
+        _ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int, _ left: inout Int
+    ) -> BusValue? {
         func basic<Value: BitwiseCopyable>(_ empty: Value) -> Value? {
             var value = empty
             return readBasic(message, type, &value) > 0 ? value : nil
@@ -151,14 +185,16 @@ extension SDBus {
         case "u": return basic(UInt32(0)).map { .unsigned(UInt64($0)) }
         case "t": return basic(UInt64(0)).map { .unsigned($0) }
         case "d": return basic(Double(0)).map { .double($0) }
-        case "h": return basic(Int32(-1)).flatMap { BusDescriptor(copying: $0) }.map { .descriptor($0) }
+        // A message can name one descriptor thousands of times.
+        case "h" where depth == 0:
+            return basic(Int32(-1)).flatMap { BusDescriptor(copying: $0) }.map { .descriptor($0) }
         case "s", "o", "g":
             guard let text = basic(Text?.none), let text else { return nil }
             return .string(String(cString: text))
         case "a" where contents.map({ String(cString: $0) }) == "y": return bytes(message).map { .bytes($0) }
-        case "a": return container(message, type, contents, depth).map { .array($0) }
-        case "r", "e": return container(message, type, contents, depth).map { .structure($0) }
-        case "v": return container(message, type, contents, depth)?.first.map { .variant($0) }
+        case "a": return container(message, type, contents, depth, &left).map { .array($0) }
+        case "r", "e": return container(message, type, contents, depth, &left).map { .structure($0) }
+        case "v": return container(message, type, contents, depth, &left)?.first.map { .variant($0) }
         default: return nil
         }
     }
@@ -176,9 +212,11 @@ extension SDBus {
         return .wipedWhenFreed(adopting: copy, count: count)
     }
 
-    private func container(_ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int) -> [BusValue]? {
+    private func container(
+        _ message: Pointer, _ type: CChar, _ contents: Text?, _ depth: Int, _ left: inout Int
+    ) -> [BusValue]? {
         guard enterContainer(message, type, contents) > 0 else { return nil }
-        guard let values = readValues(message, depth: depth + 1) else { return nil }
+        guard let values = readValues(message, depth: depth + 1, &left) else { return nil }
         return exitContainer(message) >= 0 ? values : nil
     }
 

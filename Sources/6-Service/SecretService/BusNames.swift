@@ -2,10 +2,11 @@ import SystemBus
 
 /// What programs ask a bus for. There is one service, which is always there.
 enum BusNames {
+    static let interface = "org.freedesktop.DBus"
     static let secrets = "org.freedesktop.secrets"
     private static let only = "there is only \(secrets) here"
 
-    static func answer(_ call: BusRequest) throws -> [BusArgument] {
+    static func answer(_ call: SecretCall) throws -> [BusArgument] {
         let name = call.arguments.first?.string ?? ""
         switch call.member {
         case "Hello": return [.string(":1.1")]
@@ -22,7 +23,7 @@ enum BusNames {
             throw SecretServiceError(name: "org.freedesktop.DBus.Error.NameHasNoOwner", message: only)
         case "StartServiceByName":
             throw SecretServiceError(name: "org.freedesktop.DBus.Error.ServiceUnknown", message: only)
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 

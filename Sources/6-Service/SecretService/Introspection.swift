@@ -19,6 +19,7 @@ enum Introspection {
     }
 
     static let properties = "org.freedesktop.DBus.Properties"
+    static let introspectable = "org.freedesktop.DBus.Introspectable"
 
     private static let methods: [String: [Method]] = [
         "org.freedesktop.Secret.Service": [

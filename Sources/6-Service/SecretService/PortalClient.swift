@@ -33,7 +33,7 @@ final class PortalClient: BusClient {
     var deadline: ContinuousClock.Instant? { nil }
     func due(now: ContinuousClock.Instant) -> [SentSignal] { [] }
 
-    func answer(_ call: BusRequest) throws -> SecretAnswer {
+    func answer(_ call: SecretCall) throws -> SecretAnswer {
         switch (call.interface, call.member) {
         case (Introspection.properties, "GetAll"):
             return SecretAnswer(values: [
@@ -42,11 +42,11 @@ final class PortalClient: BusClient {
         case (Introspection.properties, "Get"):
             return SecretAnswer(values: [.variant(.unsigned32(1))])
         case (Self.interface, "RetrieveSecret"): return try retrieve(call)
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
-    private func retrieve(_ call: BusRequest) throws -> SecretAnswer {
+    private func retrieve(_ call: SecretCall) throws -> SecretAnswer {
         guard call.arguments.count == 4, let application = call.arguments[1].string,
             case .descriptor(let descriptor) = call.arguments[2]
         else { throw SecretServiceError.invalid("RetrieveSecret takes a handle, an application, a file and options") }

@@ -79,7 +79,7 @@ package final class SecretBus: @unchecked Sendable {
                     if signal.member == "NameOwnerChanged", let name = signal.values.first?.string {
                         for number in lines.remove(name) { calls[number] = nil }
                     }
-                case .answered, .pause: break
+                case .done, .pause: break
                 case .end: return .busIsGone
                 }
             }
@@ -92,13 +92,27 @@ package final class SecretBus: @unchecked Sendable {
     private func take(_ call: BusCall) throws(BusError) {
         let sender = call.request.sender
         let isForPortal = call.request.path == PortalClient.path
+        let request = call.request
+        if !isForPortal {
+            do throws(SecretServiceError) {
+                try SecretClient.check(request)
+            } catch {
+                return try peer.reply(to: call, with: .failure(error))
+            }
+        }
+        guard let arguments = call.arguments(most: SecretClient.mostValues(request)) else {
+            return try peer.reply(to: call, with: .failure(.malformed))
+        }
         guard !isForPortal || !PortalClient.isProtected(call.request) || isPortal(sender) else {
             return try peer.refuse(
                 call, "org.freedesktop.DBus.Error.AccessDenied", "only xdg-desktop-portal knows which application asks")
         }
         lastCall += 1
         calls[lastCall] = call
-        let isTaken = lines.add(call.request, lastCall, of: isForPortal ? PortalClient.busName : sender) {
+        // Applications do not wait for each other.
+        let application = isForPortal ? arguments.dropFirst().first?.string ?? "" : ""
+        let line = isForPortal ? "portal \(application)" : sender
+        let isTaken = lines.add(SecretCall(request: request, arguments: arguments), lastCall, of: line) {
             let process = process(of: sender)
             if isForPortal {
                 let (descriptor, server) = (peer.descriptor, server)
@@ -107,7 +121,7 @@ package final class SecretBus: @unchecked Sendable {
                         identifier: "portal", process: nil, groups: [group], rights: [.list], socket: descriptor,
                         server: server)
                 }
-                return (client, process ?? 0)
+                return (client, Int32(truncatingIfNeeded: application.hashValue) | .min)
             }
             return (client(of: process), process ?? 0)
         }
@@ -136,7 +150,7 @@ package final class SecretBus: @unchecked Sendable {
             session: { () throws(VaultError) in
                 VaultSession(vault: vault, client: try vault.grant().client(claiming: [SecretGuests.sharedGroup]))
             },
-            name: program ?? "a program on the bus", withRoom: { try vault.withRoom($0) })
+            name: program ?? "a program on the bus")
         return SecretClient(access, hub, mailbox)
     }
 }

@@ -10,16 +10,25 @@ struct SecretAccess {
     let session: () throws(VaultError) -> VaultSession
     /// Who the program is, for a person.
     let name: String
-    /// Answers one call, with the program's share of the work.
-    var call: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
-    /// Runs something that has a long answer.
-    var withRoom: (() throws -> SecretAnswer) throws -> SecretAnswer = { try $0() }
+}
+
+/// What a program asks of the service, with the arguments.
+struct SecretCall: Sendable {
+    let request: BusRequest
+    var arguments: [BusValue] = []
+
+    var path: String { request.path }
+    var interface: String { request.interface }
+    var member: String { request.member }
 }
 
 /// What a program gets for a call.
 struct SecretAnswer: Sendable {
     var values: [BusArgument] = []
     var isSecret = false
+
+    /// About how many bytes of memory the answer takes until the program has read it.
+    var size: Int { values.reduce(0) { $0 + $1.size } * 2 }
 }
 
 /// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program.
@@ -36,6 +45,8 @@ final class SecretClient: BusClient {
     private static let sessionLimit = 256
     /// The longest secret in bytes.
     private static let secretLimit = 2 << 20
+    /// The longest label in bytes.
+    private static let labelLimit = 4 << 10
 
     /// - Parameter mailbox: Where signals to the program go.
     init(_ access: SecretAccess, _ hub: SecretHub, _ mailbox: Mailbox) {
@@ -60,29 +71,40 @@ final class SecretClient: BusClient {
         return SecretStore(session, hub.memory, asks: !hub.isOfSharedVault)
     }
 
-    func answer(_ call: BusRequest) throws -> SecretAnswer { try counted { try answerCounted(call) } }
+    /// Checks that the service has the method and its arguments' types.
+    static func check(_ call: BusRequest) throws(SecretServiceError) {
+        guard call.interface != Introspection.introspectable else { return }
+        guard let path = SecretPath(call.path) else { throw .noObject(call.path) }
+        guard let input = Introspection.input(of: call.member, in: interface(of: call, at: path)) else {
+            throw .unknownMethod(call)
+        }
+        guard call.signature == input else {
+            throw .invalid("the arguments of \(call.member) are '\(input)', and not '\(call.signature)'")
+        }
+    }
 
-    func counted(_ body: () throws -> SecretAnswer) throws -> SecretAnswer { try access.call(body) }
+    private static func interface(of call: BusRequest, at path: SecretPath) -> String {
+        call.interface.isEmpty ? path.interface : call.interface
+    }
 
-    private func answerCounted(_ call: BusRequest) throws -> SecretAnswer {
-        if call.interface == "org.freedesktop.DBus.Introspectable" {
+    /// Whether the call or its answer can be long, so that only a few are answered at a time.
+    static func isLong(_ call: BusRequest) -> Bool {
+        call.signature.contains("a") || ["Get", "GetAll", "GetSecret"].contains(call.member)
+    }
+
+    /// The most values that a call has.
+    static func mostValues(_ call: BusRequest) -> Int { call.signature.hasPrefix("ao") ? 32_768 : 4_096 }
+
+    /// Answers a call that ``check(_:)`` lets pass.
+    func answer(_ call: SecretCall) throws -> SecretAnswer {
+        if call.interface == Introspection.introspectable {
             return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
         }
         guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
-        let interface = call.interface == Introspection.properties ? call.interface : named.interface
-        guard call.interface.isEmpty || call.interface == interface,
-            let input = Introspection.input(of: call.member, in: interface)
-        else { throw SecretServiceError.unknownMethod(call) }
-        guard call.signature == input else {
-            throw SecretServiceError.invalid(
-                "the arguments of \(call.member) are '\(input)', and not '\(call.signature)'")
-        }
         let path = try resolve(named)
-        if interface == Introspection.properties {
-            // The lists of items are long.
-            let isShort = call.member == "Set" || call.member == "Get" && call.arguments.last?.string != "Items"
-            return isShort ? try properties(call, path) : try access.withRoom { try properties(call, path) }
-        }
+        let interface = Self.interface(of: call.request, at: named)
+        if interface == Introspection.properties { return try properties(call, path) }
+        guard interface == path.interface else { throw SecretServiceError.unknownMethod(call.request) }
         switch path {
         case .service: return try answerAsService(call)
         case .collection(let id): return try answerAsCollection(call, id)
@@ -107,22 +129,18 @@ final class SecretClient: BusClient {
 
     // MARK: The service
 
-    private func answerAsService(_ call: BusRequest) throws -> SecretAnswer {
+    private func answerAsService(_ call: SecretCall) throws -> SecretAnswer {
         switch call.member {
         case "OpenSession": return SecretAnswer(values: try openSession(call))
         case "CreateCollection": return SecretAnswer(values: try createCollection(call))
         case "SearchItems":
-            return try access.withRoom {
-                let attributes = try Self.attributes(call.arguments.first)
-                let found = try store().find(with: attributes)
-                return SecretAnswer(values: [
-                    .array(of: "o", found.items.map(Self.path)),
-                    .array(of: "o", found.locked.map(Self.path(ofLocked:))),
-                ])
-            }
+            let found = try store().find(with: try Self.attributes(call.arguments.first))
+            return SecretAnswer(values: [
+                .array(of: "o", found.items.map(Self.path)), .array(of: "o", found.locked.map(Self.path(ofLocked:))),
+            ])
         case "Unlock": return SecretAnswer(values: try unlock(call))
         case "Lock": return SecretAnswer(values: try lock(call))
-        case "GetSecrets": return try access.withRoom { SecretAnswer(values: [try secrets(call)], isSecret: true) }
+        case "GetSecrets": return SecretAnswer(values: [try secrets(call)], isSecret: true)
         case "ReadAlias":
             let collection = try call.arguments.first?.string.flatMap { try store().collection(alias: $0) }
             return SecretAnswer(values: [
@@ -134,7 +152,7 @@ final class SecretClient: BusClient {
             else { throw SecretServiceError.invalid("SetAlias takes a name and a collection") }
             try setAlias(alias, target)
             return SecretAnswer()
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
@@ -146,7 +164,7 @@ final class SecretClient: BusClient {
         try store().set(alias: alias, to: try collection(id).id)
     }
 
-    private func createCollection(_ call: BusRequest) throws -> [BusArgument] {
+    private func createCollection(_ call: SecretCall) throws -> [BusArgument] {
         let store = try store()
         let alias = call.arguments[1].string ?? ""
         // There is one collection for an alias.
@@ -154,7 +172,7 @@ final class SecretClient: BusClient {
             return [.path(SecretPath.collection(id).text), .path(SecretPath.none)]
         }
         let label = call.arguments[0].entry("org.freedesktop.Secret.Collection.Label")?.string ?? ""
-        let made = try store.store(collection: nil, label: label)
+        let made = try store.store(collection: nil, label: try checked(label))
         if !alias.isEmpty { try store.set(alias: alias, to: made.id) }
         post(.service, "CollectionCreated", .collection(made.id), of: made.group)
         return [.path(SecretPath.collection(made.id).text), .path(SecretPath.none)]
@@ -170,23 +188,28 @@ final class SecretClient: BusClient {
         }
     }
 
-    private func unlock(_ call: BusRequest) throws -> [BusArgument] {
-        let paths = Self.paths(call.arguments.first)
-        let locked = try hub.isLocked ? paths.filter(isLockable) : []
-        let unlocked = paths.filter { !locked.contains($0) }
-        let prompt = locked.isEmpty ? SecretPath.none : prompts.add(locked, "p\(hub.number())")
+    private func unlock(_ call: SecretCall) throws -> [BusArgument] {
+        var (locked, unlocked): ([String], [String]) = ([], [])
+        let isLocked = hub.isLocked
+        for path in Self.paths(call.arguments.first) {
+            if try isLocked && isLockable(path) { locked.append(path) } else { unlocked.append(path) }
+        }
+        guard !locked.isEmpty else { return [.array(of: "o", unlocked.map { .path($0) }), .path(SecretPath.none)] }
+        guard let prompt = prompts.add(locked, "p\(hub.number())") else {
+            throw SecretServiceError.limit("the paths have more than 64 KiB: unlock a collection instead")
+        }
         return [.array(of: "o", unlocked.map { .path($0) }), .path(prompt)]
     }
 
     /// Locks the vault, as far as the program may: there is one lock for all collections.
-    private func lock(_ call: BusRequest) throws -> [BusArgument] {
+    private func lock(_ call: SecretCall) throws -> [BusArgument] {
         let lockable = try Self.paths(call.arguments.first).filter(isLockable)
         // An error where nothing can be locked: an answer without objects would look like success.
         if !lockable.isEmpty { try access.session().perform(LockVault(after: .zero)) }
         return [.array(of: "o", lockable.map { .path($0) }), .path(SecretPath.none)]
     }
 
-    private func answerAsPrompt(_ call: BusRequest, _ id: String) throws -> SecretAnswer {
+    private func answerAsPrompt(_ call: SecretCall, _ id: String) throws -> SecretAnswer {
         let path = SecretPath.prompt(id).text
         switch call.member {
         case "Prompt":
@@ -196,7 +219,7 @@ final class SecretClient: BusClient {
             if hub.isLocked, patience > .zero { hub.waits(access.name) }
         case "Dismiss":
             guard prompts.dismiss(path, now: .now) else { throw SecretServiceError.noObject(path) }
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
         try listen()
         return SecretAnswer()
@@ -204,14 +227,12 @@ final class SecretClient: BusClient {
 
     // MARK: Collections
 
-    private func answerAsCollection(_ call: BusRequest, _ id: String) throws -> SecretAnswer {
+    private func answerAsCollection(_ call: SecretCall, _ id: String) throws -> SecretAnswer {
         switch call.member {
         case "SearchItems":
-            return try access.withRoom {
-                let id = try collection(id).id
-                let found = try store().find(in: id, with: try Self.attributes(call.arguments.first))
-                return SecretAnswer(values: [.array(of: "o", Self.paths(found))])
-            }
+            let id = try collection(id).id
+            let found = try store().find(in: id, with: try Self.attributes(call.arguments.first))
+            return SecretAnswer(values: [.array(of: "o", Self.paths(found))])
         case "CreateItem": return SecretAnswer(values: try createItem(call, try collection(id)))
         case "Delete":
             let collection = try collection(id)
@@ -221,7 +242,7 @@ final class SecretClient: BusClient {
             try store().delete(collection)
             post(.service, "CollectionDeleted", .collection(collection.id), of: collection.group)
             return SecretAnswer(values: [.path(SecretPath.none)])
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
@@ -232,13 +253,13 @@ final class SecretClient: BusClient {
         return found
     }
 
-    private func createItem(_ call: BusRequest, _ collection: SecretStore.Collection) throws -> [BusArgument] {
+    private func createItem(_ call: SecretCall, _ collection: SecretStore.Collection) throws -> [BusArgument] {
         let properties = call.arguments[0]
         let secret = try secret(call.arguments[1])
+        let label = properties.entry("org.freedesktop.Secret.Item.Label")?.string ?? ""
         let attributes = try Self.attributes(properties.entry("org.freedesktop.Secret.Item.Attributes"))
         let made = try store().store(
-            secret.value, in: collection.id,
-            label: properties.entry("org.freedesktop.Secret.Item.Label")?.string ?? "", attributes: attributes,
+            secret.value, in: collection.id, label: try checked(label), attributes: attributes,
             contentType: secret.contentType, replacing: call.arguments[2].boolean ?? false)
         tell(made.isNew ? "ItemCreated" : "ItemChanged", made.item)
         return [Self.path(made.item), .path(SecretPath.none)]
@@ -246,7 +267,7 @@ final class SecretClient: BusClient {
 
     // MARK: Items
 
-    private func answerAsItem(_ call: BusRequest, _ path: SecretPath) throws -> SecretAnswer {
+    private func answerAsItem(_ call: SecretCall, _ path: SecretPath) throws -> SecretAnswer {
         switch call.member {
         case "GetSecret":
             let session = try session(call.arguments.first)
@@ -264,7 +285,7 @@ final class SecretClient: BusClient {
             try store().delete(item)
             tell("ItemDeleted", item)
             return SecretAnswer(values: [.path(SecretPath.none)])
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
@@ -308,7 +329,7 @@ final class SecretClient: BusClient {
 
     // MARK: Sessions and secrets
 
-    private func openSession(_ call: BusRequest) throws -> [BusArgument] {
+    private func openSession(_ call: SecretCall) throws -> [BusArgument] {
         let made: (session: SecretSession, answer: BusArgument)
         switch call.arguments.first?.string {
         case SecretSession.plainName?: made = (.plain, .string(""))
@@ -349,7 +370,7 @@ final class SecretClient: BusClient {
         return .structure([.path(session.path), .bytes(closed.parameters), .bytes(closed.bytes), .string(type)])
     }
 
-    private func secrets(_ call: BusRequest) throws -> BusArgument {
+    private func secrets(_ call: SecretCall) throws -> BusArgument {
         let session = try session(call.arguments[1])
         var found: [BusArgument] = []
         var bytes = 0
@@ -386,7 +407,14 @@ final class SecretClient: BusClient {
         else { throw SecretServiceError.invalid("a secret has a session, parameters, a value and a type") }
         let opened = try session(parts[0]).session.open(parameters, bytes)
         guard opened.count <= Self.secretLimit else { throw SecretServiceError.limit("a secret has up to 2 MiB") }
-        return (opened, parts[3].string ?? "")
+        let type = parts[3].string ?? ""
+        guard type.utf8.count <= 255 else { throw SecretServiceError.limit("a content type has up to 255 bytes") }
+        return (opened, type)
+    }
+
+    private func checked(_ label: String) throws -> String {
+        guard label.utf8.count <= Self.labelLimit else { throw SecretServiceError.limit("a label has up to 4 KiB") }
+        return label
     }
 
     static func attributes(_ value: BusValue?) throws -> CustomAttributes {
@@ -403,7 +431,7 @@ final class SecretClient: BusClient {
 
     // MARK: Properties
 
-    private func properties(_ call: BusRequest, _ path: SecretPath) throws -> SecretAnswer {
+    private func properties(_ call: SecretCall, _ path: SecretPath) throws -> SecretAnswer {
         let interface = call.arguments.first?.string ?? ""
         guard interface.isEmpty || interface == path.interface else {
             throw SecretServiceError(
@@ -426,7 +454,7 @@ final class SecretClient: BusClient {
         case "Set":
             try set(path, call.arguments[1].string ?? "", call.arguments[2].content)
             return SecretAnswer()
-        default: throw SecretServiceError.unknownMethod(call)
+        default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
@@ -482,11 +510,11 @@ final class SecretClient: BusClient {
             guard id != SecretStore.sessionCollection else {
                 throw SecretServiceError.notSupported("the collection session keeps its label")
             }
-            let collection = try store().store(collection: try collection(id), label: label)
+            let collection = try store().store(collection: try collection(id), label: try checked(label))
             post(.service, "CollectionChanged", .collection(collection.id), of: collection.group)
         case (.item, "Label", .string(let label)?):
             let item = try item(path)
-            try store().change(item, ItemChanges(attributes: [.label: .string(label)]))
+            try store().change(item, ItemChanges(attributes: [.label: .string(try checked(label))]))
             tell("ItemChanged", item)
         case (.item, "Attributes", .array?):
             let item = try item(path)

@@ -6,6 +6,11 @@ struct SecretConnection {
     let peer: BusPeer
     let client: SecretClient
     let hub: SecretHub
+    /// Counts a call as the program's, and the work for it.
+    var counting: (() -> Void) -> Void = { $0() }
+    /// Runs something with a place among the few for long calls.
+    var withPlace: (() -> Void) -> Void = { $0() }
+    /// Whether a message may take so many bytes on its way in, or an answer on its way out. May wait.
     var admit: (Int) -> Bool = { _ in true }
     /// Called before the program is waited for, and when it has sent something.
     var waits: () -> Void = {}
@@ -28,8 +33,8 @@ struct SecretConnection {
                 switch try peer.next(until: client.deadline, wake: client.mailbox.descriptor, admit: admit) {
                 case .call(let call):
                     works()
-                    try peer.answer(call, with: answer)
-                case .answered: _ = try? client.counted { SecretAnswer() }
+                    guard try answer(call) else { return }
+                case .done: counting {}
                 case .signal, .pause: break
                 case .end: return
                 }
@@ -39,20 +44,34 @@ struct SecretConnection {
         }
     }
 
-    private func answer(_ call: BusRequest) throws -> SecretAnswer {
-        guard call.interface == "org.freedesktop.DBus" else { return try client.answer(call) }
-        return try client.counted {
-            if call.member == "AddMatch" { try client.listen() }
-            return SecretAnswer(values: try BusNames.answer(call))
+    /// - Returns: False if there was no room for the answer in time.
+    private func answer(_ call: BusCall) throws(BusError) -> Bool {
+        var result = Result<SecretAnswer, SecretServiceError>.failure(.malformed)
+        var isAdmitted = true
+        let answer = {
+            result = SecretAnswer.result { try self.answer(reading: call) }
+            if case .success(let answer) = result { isAdmitted = admit(answer.size) }
         }
+        counting { SecretClient.isLong(call.request) ? withPlace(answer) : answer() }
+        guard isAdmitted else { return false }
+        try peer.reply(to: call, with: result)
+        return true
+    }
+
+    private func answer(reading call: BusCall) throws -> SecretAnswer {
+        let isForBus = call.request.interface == BusNames.interface
+        if !isForBus { try SecretClient.check(call.request) }
+        guard let arguments = call.arguments(most: SecretClient.mostValues(call.request)) else {
+            throw SecretServiceError.malformed
+        }
+        let read = SecretCall(request: call.request, arguments: arguments)
+        guard isForBus else { return try client.answer(read) }
+        if call.request.member == "AddMatch" { try client.listen() }
+        return SecretAnswer(values: try BusNames.answer(read))
     }
 }
 
 extension BusPeer {
-    func answer(_ call: BusCall, with answer: (BusRequest) throws -> SecretAnswer) throws(BusError) {
-        try reply(to: call, with: SecretAnswer.result { try answer(call.request) })
-    }
-
     func reply(to call: BusCall, with result: Result<SecretAnswer, SecretServiceError>) throws(BusError) {
         switch result {
         case .success(let answer): try reply(to: call, answer.values, isSecret: answer.isSecret)

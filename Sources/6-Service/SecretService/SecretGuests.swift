@@ -16,11 +16,11 @@ package enum SecretGuests {
                 let grant = try vault.grant()
                 return VaultSession(vault: vault, client: grant.client(claiming: groups(of: grant)))
             },
-            name: (try? vault.grant().identifier) ?? "",
-            call: { try vault.call($0) }, withRoom: { try vault.withRoom($0) })
+            name: (try? vault.grant().identifier) ?? "")
         var room: RequestRoom?
         SecretConnection(
             peer: peer, client: SecretClient(access, hub, Mailbox()), hub: hub,
+            counting: { vault.call($0) }, withPlace: { vault.withPlace($0) },
             admit: { connection.admit($0, &room, of: vault) },
             waits: {
                 room = nil

@@ -9,7 +9,7 @@ protocol BusClient: AnyObject {
     var deadline: ContinuousClock.Instant? { get }
     /// Returns the signals that are due for this program alone.
     func due(now: ContinuousClock.Instant) -> [SentSignal]
-    func answer(_ call: BusRequest) throws -> SecretAnswer
+    func answer(_ call: SecretCall) throws -> SecretAnswer
 }
 
 /// The calls of the programs on a bus that wait for an answer.
@@ -22,7 +22,7 @@ final class SecretLines: Sendable {
     private final class Line: @unchecked Sendable {
         let client: any BusClient
         let process: Int32
-        var waiting: [(number: Int, request: BusRequest)] = []
+        var waiting: [(number: Int, call: SecretCall, size: Int)] = []
         var isAtWork = false
         var mustLookAtPrompts = false
         /// When a prompt is due.
@@ -77,8 +77,9 @@ final class SecretLines: Sendable {
     private let hub: SecretHub
     private static let workers = 8
     private static let mostConnections = 1024
-    /// The most calls of one process that wait.
+    /// The most calls of one process that wait, and the most bytes of them.
     private static let mostOfAProcess = 128
+    private static let mostBytesOfAProcess = 16 << 20
 
     /// - Parameter mailbox: Woken for each answer.
     init(_ mailbox: Mailbox, _ hub: SecretHub) { (self.mailbox, self.hub) = (mailbox, hub) }
@@ -108,8 +109,9 @@ final class SecretLines: Sendable {
     /// - Parameter client: Makes what answers a connection that is new, and says which process has it.
     /// - Returns: False if there are too many.
     func add(
-        _ request: BusRequest, _ number: Int, of sender: String, _ client: () -> (any BusClient, process: Int32)
+        _ call: SecretCall, _ number: Int, of sender: String, _ client: () -> (any BusClient, process: Int32)
     ) -> Bool {
+        let size = call.arguments.reduce(0) { $0 + $1.size }
         let isKnown = state.withLock { $0.lines[sender] != nil }
         let made = isKnown ? nil : client()
         let isTaken = state.withLock { state in
@@ -119,9 +121,11 @@ final class SecretLines: Sendable {
                 if !state.order.contains(made.process) { state.order.append(made.process) }
             }
             guard let line = state.lines[sender] else { return false }
-            let waiting = state.lines.values.reduce(0) { $1.process == line.process ? $0 + $1.waiting.count : $0 }
-            guard waiting < Self.mostOfAProcess else { return false }
-            line.waiting.append((number, request))
+            let waiting = state.lines.values.filter { $0.process == line.process }.flatMap(\.waiting)
+            guard waiting.count < Self.mostOfAProcess,
+                waiting.reduce(size, { $0 + $1.size }) <= Self.mostBytesOfAProcess
+            else { return false }
+            line.waiting.append((number, call, size))
             line.lastUse = .now
             return true
         }
@@ -181,7 +185,7 @@ final class SecretLines: Sendable {
             line.mustLookAtPrompts = false
             return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
         }
-        let result = call.map { call in SecretAnswer.result { try line.client.answer(call.request) } }
+        let result = call.map { waiting in SecretAnswer.result { try line.client.answer(waiting.call) } }
         let lockChanges = hub.lockChanges
         let due = line.client.due(now: .now)
         let deadline = line.client.deadline

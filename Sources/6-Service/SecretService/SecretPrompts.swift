@@ -16,9 +16,18 @@ struct SecretPrompts {
     /// The most prompts of one program; one more takes the place of the oldest.
     private static let most = 16
 
-    /// - Returns: The path of a prompt that unlocks `objects`.
-    mutating func add(_ objects: [String], _ id: String) -> String {
-        if prompts.count >= Self.most { prompts.removeFirst() }
+    /// The most bytes of the paths of one program's prompts.
+    private static let mostBytes = 64 << 10
+
+    /// - Returns: The path of a prompt that unlocks `objects`; nil if they are too many.
+    mutating func add(_ objects: [String], _ id: String) -> String? {
+        func size(_ objects: [String]) -> Int { objects.reduce(0) { $0 + $1.utf8.count } }
+        let more = size(objects)
+        guard more <= Self.mostBytes else { return nil }
+        var bytes = prompts.reduce(more) { $0 + size($1.objects) }
+        while prompts.count >= Self.most || bytes > Self.mostBytes {
+            bytes -= size(prompts.removeFirst().objects)
+        }
         let path = SecretPath.prompt(id).text
         prompts.append(Prompt(path: path, objects: objects, deadline: nil))
         return path

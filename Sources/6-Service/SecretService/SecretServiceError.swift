@@ -28,6 +28,8 @@ struct SecretServiceError: Error {
         SecretServiceError(name: "org.freedesktop.DBus.Error.InvalidArgs", message: reason)
     }
 
+    static let malformed = invalid("the arguments are malformed, or too many")
+
     static func notSupported(_ reason: String) -> SecretServiceError {
         SecretServiceError(name: "org.freedesktop.DBus.Error.NotSupported", message: reason)
     }

@@ -14,6 +14,7 @@ struct SecretStore: Sendable {
     /// The collections that are always there: one in the vault, and one in memory.
     static let defaultCollection = "login"
     static let sessionCollection = "session"
+    private static let mostCollections = 1000
     private static let servicePrefix = "secret-service/"
     private static let collectionsService = "secret-service.collections"
     private static let aliasesService = "secret-service.aliases"
@@ -68,7 +69,7 @@ struct SecretStore: Sendable {
         var locked: [String] = []
     }
 
-    /// Finds items, in the order in which they were made.
+    /// Finds items: those of the program's own group first, and then in the order in which they were made.
     ///
     /// - Parameters:
     ///   - collection: Nil for all.
@@ -116,7 +117,11 @@ struct SecretStore: Sendable {
             guard SecretPath.isName(collection), SecretPath.isName(id) else { return nil }
             return Item(collection: collection, id: id, stored: stored)
         }
-        found.items.sort { ($0.stored.creationDate, $0.id) < ($1.stored.creationDate, $1.id) }
+        found.items.sort { one, other in
+            let (isFirst, isSecond) = (one.group == group, other.group == group)
+            guard isFirst == isSecond else { return isFirst }
+            return (one.stored.creationDate, one.id) < (other.stored.creationDate, other.id)
+        }
         return found
     }
 
@@ -183,7 +188,12 @@ struct SecretStore: Sendable {
         _ secret: Data, in collection: String, label: String, attributes: CustomAttributes, contentType: String,
         replacing: Bool
     ) throws(VaultError) -> (item: Item, isNew: Bool) {
-        let former = replacing ? try items(in: collection, with: attributes).first { $0.attributes == attributes } : nil
+        // An item of another group is not this program's to replace: others could read the secret.
+        let former =
+            replacing
+            ? try items(in: collection, with: attributes).first {
+                $0.attributes == attributes && $0.group.isSameGroup(as: group)
+            } : nil
         let id: String
         if let former {
             id = former.id
@@ -244,17 +254,19 @@ struct SecretStore: Sendable {
     ///
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` if nobody can know yet whether there is one.
     func collection(_ id: String) throws(VaultError) -> Collection? {
-        let (collections, areAll) = try known()
+        let (collections, areAll) = try known(id)
         if let found = collections.first(where: { $0.id == id }) { return found }
         guard areAll else { throw Self.locked }
         return nil
     }
 
     /// Returns the collections. Before the first unlock these are those that are always there.
-    private func known() throws(VaultError) -> (collections: [Collection], areAll: Bool) {
+    ///
+    /// - Parameter id: Nil for all; otherwise others may be left out.
+    private func known(_ id: String? = nil) throws(VaultError) -> (collections: [Collection], areAll: Bool) {
         var stored: [StoredItem]?
         do {
-            stored = try marks(Self.collectionsService)
+            stored = try marks(Self.collectionsService, id)
         } catch {
             guard case .interactionNotAllowed = error, !asks else { throw error }
         }
@@ -290,6 +302,9 @@ struct SecretStore: Sendable {
     private func freeName(ofCollection label: String) throws(VaultError) -> String {
         let base = label.isEmpty ? "unnamed" : label
         let taken = Set(try collections().map(\.id))
+        guard taken.count < Self.mostCollections else {
+            throw .quotaExceeded(group: group, limit: Self.mostCollections)
+        }
         var name = SecretPath.name(of: base)
         var number = 0
         while taken.contains(name) {

@@ -58,8 +58,10 @@ final class SessionItems: Sendable {
         _ item: StoredItem, _ id: String, of owner: Owner, in items: inout [Owner: [String: Kept]]
     ) -> Bool {
         let texts = item.customAttributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        let label = if case .string(let text)? = item.attributes[.label] { text.utf8.count } else { 0 }
-        let kept = Kept(item: item, size: overhead + texts + label + (item.value?.count ?? 0))
+        let standard = item.attributes.values.reduce(0) { sum, value in
+            if case .string(let text) = value { sum + text.utf8.count } else { sum }
+        }
+        let kept = Kept(item: item, size: overhead + texts + standard + (item.value?.count ?? 0))
         let taken = items.filter { $0.key.user == owner.user }.values.reduce(0) { sum, items in
             items.values.reduce(sum) { $0 + $1.size }
         }

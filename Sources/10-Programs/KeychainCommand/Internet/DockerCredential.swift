@@ -19,6 +19,9 @@ enum DockerCredential {
         var Secret: String
     }
 
+    /// The security domain of the items, so that they are not those of git for the same server and account.
+    private static let domain = "docker"
+
     static func run(_ arguments: [String]) throws {
         switch arguments {
         case ["get"]: try get(try server())
@@ -65,7 +68,7 @@ enum DockerCredential {
         let passwords = try InternetPasswords(.ofOwner())
         let former = try find(given.ServerURL, passwords)
         try passwords.store(
-            .wipedWhenFreed(Data(given.Secret.utf8)), at: address, label: "Docker Credentials",
+            .wipedWhenFreed(Data(given.Secret.utf8)), at: address, label: "Docker Credentials", domain: domain,
             custom: [serverAttribute: given.ServerURL])
         // Docker knows one account of each server.
         if let former, InternetAddress(former).account != given.Username { try passwords.delete(former) }

@@ -29,7 +29,7 @@ enum GitCredential {
     private static func get(_ request: GitRequest) throws {
         guard let address = request.address, let passwords = try InternetPasswords.present() else { return }
         let found = try passwords.find(address).first { item in
-            item.securityDomain != tokenDomain
+            item.securityDomain == nil
                 && (item.customAttributes[typeAttribute] == nil || request.capabilities.contains("authtype"))
         }
         guard let item = found else { return }
@@ -70,7 +70,7 @@ enum GitCredential {
     private static func erase(_ request: GitRequest) throws {
         guard let address = request.address, let passwords = try InternetPasswords.present() else { return }
         let given = request["password"] ?? request["credential"]
-        for item in try passwords.find(address) where item.securityDomain != tokenDomain {
+        for item in try passwords.find(address) where item.securityDomain == nil {
             // A password that was replaced meanwhile is not the one that was refused.
             if let given, try passwords.secret(item) != given { continue }
             if let token = try token(of: item, passwords) { try passwords.delete(token) }

@@ -115,9 +115,8 @@ package final class GuestVault: Vault {
     }
 
     /// Answers one call of the program, whatever it asks for: counts it and the work for it, and waits first if the
-    /// program has used up its share. A program on a bus waits for nothing: the thread is needed by others.
-    package func call<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        guard case .peer = caller else { return try body() }
+    /// program has used up its share.
+    package func call(_ body: () -> Void) {
         let program = program
         let isSpent = server.rates.admit(program, on: socket)
         state.withLock { $0.isSpent = isSpent }
@@ -126,15 +125,15 @@ package final class GuestVault: Vault {
             server.rates.charge(
                 program, within: ContinuousClock.now - start, forWork: CallTurn.threadTime() - workBefore)
         }
-        return try body()
+        body()
     }
 
-    /// Runs `body` while this program has one of the few places for long answers.
-    package func withRoom<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    /// Runs `body` while this program has one of the few places for long calls and long answers.
+    package func withPlace(_ body: () -> Void) {
         let program = program
         let hasPlace = server.places.guests.enter(program, while: isClientThere)
         defer { if hasPlace { server.places.guests.leave(program) } }
-        return try body()
+        body()
     }
 
     private func isClientThere() -> Bool {
