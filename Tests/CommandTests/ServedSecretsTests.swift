@@ -276,73 +276,22 @@ import Testing
             ["0 64", "org.freedesktop.DBus.Error.AccessDenied", #""service":"org.freedesktop.portal.Secret""#])
     }
 
-    /// What one program does to the socket keeps no other from its answers.
+    static let peer = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Peer/secrets_peer.py"
+
+    /// What one program does to the socket or the bus keeps no other from its answers, and takes little memory.
     @Test(arguments: Place.allCases) func hostilePrograms(_ place: Place) throws {
         let outcome = try served(
             place,
             #"""
-            /usr/bin/python3 - <<'END' >/dev/null 2>&1 &
-            import os, random, socket, struct, time
-            path = os.environ['DBUS_SESSION_BUS_ADDRESS'].split('path=')[1]
-            generator = random.Random(1)
-            def connect():
-                s = socket.socket(socket.AF_UNIX)
-                s.settimeout(0.2)
-                s.connect(path)
-                s.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
-                s.recv(1000)
-                s.sendall(b'BEGIN\r\n')
-                return s
-            def call(member, body=b'', signature=b'', path=b'/org/freedesktop/secrets',
-                     interface=b'org.freedesktop.Secret.Service', serial=[1]):
-                def text(code, type, value):
-                    sized = struct.pack('<B', len(value)) if type == b'g' else struct.pack('<I', len(value))
-                    return bytes([code, 1]) + type + b'\0' + sized + value + b'\0'
-                fields = b''
-                for field in [(1, b'o', path), (2, b's', interface), (3, b's', member), (6, b's', b'org.freedesktop.secrets'),
-                              (8, b'g', signature)]:
-                    fields += b'\0' * (-len(fields) % 8) + text(*field)
-                serial[0] += 1
-                head = b'l\1\0\1' + struct.pack('<III', len(body), serial[0], len(fields)) + fields
-                return head + b'\0' * (-len(head) % 8) + body
-            kept = []
-            end = time.time() + 4
-            while time.time() < end:
-                try:
-                    s = connect()
-                    kind = generator.randrange(5)
-                    if kind == 0:
-                        s.sendall(bytes(generator.randrange(256) for _ in range(400)))
-                    elif kind == 1:
-                        # A message that is announced, and never comes.
-                        s.sendall(call(b'OpenSession')[:12] + struct.pack('<I', 100 << 20) + bytes(100000))
-                        kept.append(s)
-                    elif kind == 2:
-                        # Questions without end, whose answers nobody reads.
-                        kept.append(s)
-                        s.sendall(call(b'Introspect', interface=b'org.freedesktop.DBus.Introspectable') * 20000)
-                    elif kind == 3:
-                        message = bytearray(call(b'SearchItems', struct.pack('<II', 0, 0), b'a{ss}'))
-                        for _ in range(generator.randrange(1, 8)):
-                            message[generator.randrange(len(message))] = generator.randrange(256)
-                        s.sendall(message)
-                    else:
-                        s.sendall(call(b'Hello', interface=b'org.freedesktop.DBus', path=b'/org/freedesktop/DBus'))
-                        s.sendall(call(b'OpenSession', struct.pack('<I', 5) + b'plain\0' + b'\1s\0' + b'\0' * 3
-                                       + struct.pack('<I', 0) + b'\0', b'sv') * 500)
-                        kept.append(s)
-                    while len(kept) > 200:
-                        kept.pop(0).close()
-                except OSError:
-                    pass
-            END
+            cp /usr/bin/python3 hostile; ./hostile '\#(Self.peer)' attack 5 2>attacks & attack=$!
             for round in 1 2 3 4 5 6 7 8; do
                 printf swordfish | timeout 10 secret-tool store --label=L round $round
                 echo "$(timeout 10 secret-tool lookup round $round)"
             done
-            wait
+            wait $attack; cat attacks
             echo "$(timeout 10 secret-tool lookup round 1)"
+            awk '/VmHWM/ { print ($2 < 300000) ? "little memory" : $2 }' /proc/$(pgrep -f "home $HOME/served")/status
             """#)
-        expect(outcome, [String](repeating: "swordfish", count: 9))
+        expect(outcome, [String](repeating: "swordfish", count: 8) + ["every attack", "swordfish", "little memory"])
     }
 }

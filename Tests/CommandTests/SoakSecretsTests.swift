@@ -4,16 +4,13 @@ import Testing
 
 /// The Secret Service of `keychaind` under load, and with messages that were changed on the way.
 @Suite(.serialized) struct SoakSecretsTests {
-    private static let peer = URL(filePath: #filePath).deletingLastPathComponent().appending(
-        path: "Peer/secrets_peer.py")
-
     /// Every client finds what it stored, and nothing else: at full counts 64 of them, 100,000 items, ten minutes.
     @Test(arguments: ServedSecretsTests.Place.allCases)
     func everyAnswerIsRight(_ place: ServedSecretsTests.Place) throws {
         let (clients, items) = (TestScale.count(8, soak: 64), TestScale.count(12, soak: 1_563))
         let outcome = try ServedSecretsTests().served(
             place, seconds: TestScale.count(100, soak: 3_000),
-            "/usr/bin/python3 '\(Self.peer.path)' work \(clients) \(items) \(TestScale.count(2, soak: 600))")
+            "/usr/bin/python3 '\(ServedSecretsTests.peer)' work \(clients) \(items) \(TestScale.count(2, soak: 600))")
         #expect(outcome.text == "\(clients) clients, 0 failed\n", "\(outcome.errors)")
     }
 
@@ -21,7 +18,7 @@ import Testing
     @Test func changedMessages() throws {
         let outcome = try ServedSecretsTests().served(
             .socket, seconds: TestScale.count(100, soak: 3_000),
-            "/usr/bin/python3 '\(Self.peer.path)' fuzz \(TestScale.count(5_000, soak: 1_000_000)) 1")
+            "/usr/bin/python3 '\(ServedSecretsTests.peer)' fuzz \(TestScale.count(5_000, soak: 1_000_000)) 1")
         #expect(outcome.text == "the honest program was answered\n", "\(outcome.errors)")
     }
 }

@@ -2,6 +2,7 @@
 
 secrets_peer.py work CLIENTS ITEMS SECONDS   each client stores, finds, changes and deletes its own items
 secrets_peer.py fuzz MESSAGES SEED           sends messages with changed bytes, and asks an honest question now and then
+secrets_peer.py attack SECONDS               takes what a program with few rights can take; prints how often it did what
 """
 import os, random, socket, struct, sys, time
 
@@ -68,9 +69,9 @@ def work(clients, items, seconds):
     print(f'{clients} clients, {failed} failed')
 
 
-def connect():
+def connect(time=5):
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(5)
+    s.settimeout(time)
     s.connect(ADDRESS)
     s.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
     s.recv(1000)
@@ -78,13 +79,13 @@ def connect():
     return s
 
 
-def message(serial, path, interface, member, signature, body):
+def message(serial, path, interface, member, signature, body, destination=b'org.freedesktop.secrets'):
     def text(code, kind, value):
         sized = struct.pack('<B', len(value)) if kind == b'g' else struct.pack('<I', len(value))
         return bytes([code, 1]) + kind + b'\0' + sized + value + b'\0'
 
     fields = b''
-    for field in [(1, b'o', path), (2, b's', interface), (3, b's', member), (6, b's', b'org.freedesktop.secrets'),
+    for field in [(1, b'o', path), (2, b's', interface), (3, b's', member), (6, b's', destination),
                   (8, b'g', signature)]:
         fields += b'\0' * (-len(fields) % 8) + text(*field)
     # Half of the callers want no answer.
@@ -196,7 +197,56 @@ def fuzz(count, seed):
     print(f'{sent} messages on {connections} connections', file=sys.stderr)
 
 
-if sys.argv[1] == 'work':
-    work(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
-else:
-    fuzz(int(sys.argv[2]), int(sys.argv[3]))
+def attack(seconds):
+    generator = random.Random(1)
+    root, service = b'/org/freedesktop/secrets', b'org.freedesktop.Secret.Service'
+    login, item = root + b'/collection/login', b'org.freedesktop.Secret.Item'
+    array = b'\1y\0\7' * ((2 << 18) - 200)
+    paths = b''.join(string(login + b'%05d' % number) + b'\0' * 3 for number in range(20000))
+    content = aligned(
+        (4, struct.pack('<II', 0, 0)), (8, string(root + b'/session/s1')), (4, struct.pack('<I', 0)),
+        (4, struct.pack('<I', 0)), (4, string(b'x' * 1000000)), (4, struct.pack('<I', 0)))
+
+    def call(member, signature=b'', body=b'', path=root, interface=service):
+        return message(2, path, interface, member, signature, body)
+
+    attacks = {
+        'no message': lambda: bytes(generator.randrange(256) for _ in range(400)),
+        'announced': lambda: call(b'OpenSession')[:12] + struct.pack('<I', 100 << 20) + bytes(100000),
+        'unread': lambda: call(b'Introspect', interface=b'org.freedesktop.DBus.Introspectable') * 20000,
+        'changed': lambda: bytes(byte if generator.randrange(50) else generator.randrange(256)
+                                 for byte in call(b'SearchItems', b'a{ss}', struct.pack('<II', 0, 0))),
+        'sessions': lambda: call(b'OpenSession', b'sv', aligned(
+            (4, string(b'plain')), (1, b'\1s\0'), (4, string(b'')))) * 500,
+        'nested': lambda: call(b'CreateCollection', b'av', struct.pack('<I', len(array)) + array),
+        'prompts': lambda: call(b'Unlock', b'ao', struct.pack('<I', len(paths)) + paths) * 16,
+        'content types': lambda: call(
+            b'CreateItem', b'a{sv}(oayays)b', content, root + b'/collection/session',
+            b'org.freedesktop.Secret.Collection') * 20,
+        'pings': lambda: call(b'Ping', interface=b'org.freedesktop.DBus.Peer') * 1000,
+    }
+    counts, kept = dict.fromkeys(attacks, 0), []
+    end = time.time() + seconds
+    while time.time() < end:
+        kind = generator.choice(list(attacks))
+        try:
+            s = connect(0.3)
+            kept.append(s)
+            s.sendall(message(1, b'/org/freedesktop/DBus', b'org.freedesktop.DBus', b'Hello', b'', b'',
+                              b'org.freedesktop.DBus'))
+            counts[kind] += 1
+            s.sendall(attacks[kind]())
+        except OSError:
+            pass
+        while len(kept) > 200:
+            kept.pop(0).close()
+    print({kind for kind, count in counts.items() if count == 0} or 'every attack', file=sys.stderr)
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'work':
+        work(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
+    elif sys.argv[1] == 'fuzz':
+        fuzz(int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        attack(float(sys.argv[2]))
