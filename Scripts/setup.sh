@@ -84,6 +84,10 @@ if [[ ${1-} == --tests ]]; then
     command -v secret-tool >/dev/null || missing+=(libsecret-tools)
     command -v docker-credential-secretservice >/dev/null || missing+=(golang-docker-credential-helpers)
     /usr/bin/python3 -c 'import secretstorage' 2>/dev/null || missing+=(python3-secretstorage)
+    # keyring with its tests, which our backend for it has to pass.
+    /usr/bin/python3 -c 'import keyring.testing, pytest' 2>/dev/null || missing+=(python3-keyring python3-pytest)
+    # It encrypts and opens credentials of units.
+    command -v systemd-creds >/dev/null || missing+=(systemd)
     # Another program with secrets, to move in from.
     command -v gnome-keyring-daemon >/dev/null || missing+=(gnome-keyring)
     # The portal through which sandboxed applications get a secret of their own.

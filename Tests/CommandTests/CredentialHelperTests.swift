@@ -242,4 +242,50 @@ import Testing
                 "herring", "0", "herring", "0", "pass phrase", "0", "36", "36", "36",
             ], "\(outcome.text)\(outcome.errors)")
     }
+
+    // MARK: Python
+
+    /// keyring's own tests of a backend, and a locked vault.
+    @Test func pythonsKeyring() throws {
+        let workplace = try workplace()
+        let folder =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../../Integrations/python-keyring"
+        let outcome = try run(
+            workplace,
+            """
+            export PYTHONPATH='\(folder)' PYTHONDONTWRITEBYTECODE=1 PYTHON_KEYRING_BACKEND=keyring_keychain.Keyring
+            /usr/bin/python3 -m pytest -q -p no:cacheprovider '\(folder)' | grep -o '[0-9]* passed'
+            /usr/bin/python3 -c "import keyring; keyring.set_password('host', 'alice', 'swordfish')"; keychain get host alice; echo
+            echo 'long enough' > passcode; keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<passcode 2>none
+            /usr/bin/python3 -m keyring get host alice 2>&1 | grep -o 'KeyringLocked: keychain: the vault is locked'
+            /usr/bin/python3 -m keyring get none alice; echo $?
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "15 passed", "swordfish", "KeyringLocked: keychain: the vault is locked", "1",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
+
+    // MARK: systemd
+
+    /// systemd's own program opens the credential again.
+    @Test func encryptedCredential() throws {
+        let workplace = try workplace()
+        let outcome = try run(
+            workplace,
+            """
+            printf swordfish | keychain set postgres app; head -c 500000 /dev/urandom > large
+            keychain set postgres large --raw < large
+            keychain credential postgres app --name db --with-key host > db.cred; echo $?
+            grep -c swordfish db.cred; systemd-creds decrypt --name=db db.cred -; echo
+            systemd-creds decrypt --name=other db.cred - 2>none || echo refused
+            keychain credential postgres large --with-key host | systemd-creds decrypt --name=large - - | cmp - large && echo same
+            keychain credential postgres none > none; echo $?; keychain credential postgres app --name a/b > none; echo $?
+            PATH=${PATH%%:/usr/bin*} keychain credential postgres app > none; echo $?
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "0", "0", "swordfish", "refused", "same", "44", "64", "127",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
 }

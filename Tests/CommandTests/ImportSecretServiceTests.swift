@@ -52,6 +52,34 @@ import Testing
             ], "\(outcome.text)\(outcome.errors)")
     }
 
+    @Test func statusNamesAnotherProvider() throws {
+        let outcome = try run(
+            """
+            keychain init >/dev/null; keychain status | grep 'on the bus'
+            keychain status --json | grep -o '"secretService":"[^"]*'; env -u DBUS_SESSION_BUS_ADDRESS keychain status | grep -c bus
+            """)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count == 3, "\(outcome.text)\(outcome.errors)")
+        #expect(lines.first?.hasSuffix(") has the Secret Service") == true && lines.last == "0")
+        #expect(lines.prefix(2).allSatisfy { $0.contains("/gnome-keyring-daemon (process ") })
+    }
+
+    /// A collection that nobody unlocks is left out, and named; the others are taken.
+    @Test func lockedCollections() throws {
+        let outcome = try run(
+            #"""
+            /usr/bin/python3 - <<'END'
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            secretstorage.get_default_collection(connection).lock()
+            secretstorage.Collection(connection, '/org/freedesktop/secrets/collection/session').create_item('S', {'s': '1'}, b'x')
+            END
+            keychain import secret-service --wait 1; echo $?
+            """#)
+        #expect(outcome.text == "Login\tlocked\n36\n", "\(outcome.text)\(outcome.errors)")
+        #expect(outcome.errors.contains("unlock what is locked there, and run this again"))
+    }
+
     @Test func withoutABusItSaysWhatToDo() throws {
         let outcome = try Workplace().shell(
             "DBUS_SESSION_BUS_ADDRESS=unix:path=/none keychain import secret-service; echo $?")

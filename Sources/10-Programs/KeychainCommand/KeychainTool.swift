@@ -25,7 +25,7 @@ struct KeychainTool: DocumentedCommand {
             InternetCommand.self, AWSCommand.self, KubeCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
             ImportCommand.self, ExportCommand.self, SendCommand.self, ReceiveCommand.self, RunCommand.self,
-            AgentCommand.self, IntegrateCommand.self,
+            AgentCommand.self, IntegrateCommand.self, CredentialCommand.self,
             PasscodeCommand.self, LockCommand.self, UnlockCommand.self, StatusCommand.self, AuditCommand.self,
             EntitlementsCommand.self, BackupCommand.self, EraseCommand.self, RecoveryCommand.self, RekeyCommand.self,
             SecurityCommand.self, ManualCommand.self,
@@ -58,6 +58,7 @@ struct KeychainTool: DocumentedCommand {
         case "receive": ReceiveCommand.self
         case "run": RunCommand.self
         case "ssh-agent": AgentCommand.self
+        case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         case "passcode": PasscodeCommand.self
         case "lock": LockCommand.self

@@ -100,6 +100,14 @@ package final class BusConnection {
         return values
     }
 
+    /// Returns the number of the process that has a name on the bus; nil if none has it.
+    package func process(owning name: String) throws(BusError) -> Int32? {
+        let isOwned = try call(.bus, "NameHasOwner", [.string(name)]).first?.boolean ?? false
+        guard isOwned else { return nil }
+        let number = try call(.bus, "GetConnectionUnixProcessID", [.string(name)]).first?.unsigned
+        return number.flatMap { Int32(exactly: $0) }
+    }
+
     /// Calls a method that answers with a file descriptor. The caller closes the descriptor.
     package func callForDescriptor(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument], timeout: Duration = .seconds(5)

@@ -1,9 +1,10 @@
 import SystemBus
 
 /// What programs ask a bus for. There is one service, which is always there.
-enum BusNames {
+package enum BusNames {
     static let interface = "org.freedesktop.DBus"
-    static let secrets = "org.freedesktop.secrets"
+    /// The name that programs look for on a bus.
+    package static let secrets = "org.freedesktop.secrets"
     private static let only = "there is only \(secrets) here"
 
     static func answer(_ call: SecretCall) throws -> [BusArgument] {

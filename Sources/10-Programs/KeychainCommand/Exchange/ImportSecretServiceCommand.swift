@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLibrary
+import FoundationEssentials
 import SecretService
 import StatusCodes
 import SystemBus
@@ -80,31 +81,55 @@ struct ImportSecretServiceCommand: DocumentedCommand {
         for problem in outcomes.flatMap(\.problems) {
             CommandNote.show("left out: \(problem.escapedForTerminal)")
         }
-        let isComplete = outcomes.allSatisfy { !$0.isLocked && $0.problems.isEmpty }
-        guard isComplete else {
+        guard outcomes.allSatisfy({ !$0.isLocked }) else {
             throw Failure(
                 status: errSecInteractionNotAllowed,
                 "not everything was taken: unlock what is locked there, and run this again")
+        }
+        guard outcomes.allSatisfy(\.problems.isEmpty) else {
+            throw Failure(
+                status: errSecDecode, exitCode: ExitStatus.other,
+                "not everything was taken: see above which items were left out, and why")
         }
     }
 
     private func read() throws -> [SecretServiceImport.Outcome] {
         let session = try VaultSession.ofOwner(passcode)
         defer { ItemProgress.end() }
-        do {
-            return try SecretServiceImport(Self.address()).run(
-                into: session, patience: .seconds(wait), replaces: replace
-            ) { ItemProgress.show("reading", $0, of: $1, from: 100) }
-        } catch let error as BusError {
+        let other: SecretServiceImport
+        do throws(BusError) {
+            other = try SecretServiceImport(Self.address())
+        } catch {
             throw Failure(
                 status: errSecNotAvailable,
                 "no Secret Service answers on the session bus (\(error)): start the program that has the secrets, or "
                     + "set DBUS_SESSION_BUS_ADDRESS")
         }
+        do {
+            return try other.run(into: session, patience: .seconds(wait), replaces: replace) {
+                ItemProgress.show("reading", $0, of: $1, from: 100)
+            }
+        } catch let error as BusError {
+            throw Failure(
+                status: errSecNotAvailable,
+                "the other program stopped answering (\(error)): what was taken is stored; run this again for the rest")
+        }
     }
 
     private static func address() -> String {
-        if let address = Environment.value(of: "DBUS_SESSION_BUS_ADDRESS") { return address }
-        return "unix:path=\(Environment.value(of: "XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())")/bus"
+        sessionBus ?? "unix:path=\(Environment.value(of: "XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())")/bus"
+    }
+
+    private static var sessionBus: String? { Environment.value(of: "DBUS_SESSION_BUS_ADDRESS") }
+
+    /// The program that has the Secret Service's name on the session bus; nil if none has it, if it is `keychaind`, and
+    /// without a session bus.
+    static func otherProvider() -> String? {
+        guard let sessionBus, let bus = try? BusConnection(.at(sessionBus), patience: .milliseconds(500)),
+            let process = try? bus.process(owning: BusNames.secrets)
+        else { return nil }
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")) ?? ""
+        guard !program.hasSuffix("/keychain"), process != getpid() else { return nil }
+        return program.isEmpty ? "process \(process)" : "\(program) (process \(process))"
     }
 }

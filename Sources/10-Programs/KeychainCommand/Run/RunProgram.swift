@@ -57,6 +57,20 @@ struct RunProgram {
         return Self.notRun(name, code)
     }
 
+    /// Replaces this process with the program, in the same environment.
+    ///
+    /// - Returns: Why that failed.
+    func replaceThisProcess(arguments: [String]) -> Failure {
+        InheritedDescriptors.keep()
+        for number in Self.ignored { signal(number, SIG_DFL) }
+        dropRaisedIdentity()
+        var pointers = ([name] + arguments).map { strdup($0) } + [nil]
+        execv(path, &pointers)
+        let code = errno
+        signal(SIGPIPE, SIG_IGN)
+        return Self.notRun(name, code)
+    }
+
     /// Starts it beside this process, in the same process group.
     ///
     /// - Parameter output: Its descriptors 1 and 2; nil for those of this process.

@@ -177,6 +177,7 @@ struct StatusCommand: DocumentedCommand {
             let count = status.itemCounts[kind] ?? 0
             return kind == .key ? Self.keys(pairs, of: count) : kind.counted(count)
         }
+        let provider = ImportSecretServiceCommand.otherProvider()
         // A daemon says where the vault is only to who may unlock or administer it.
         let place = status.isShared ? nil : "in memory"
         var rows = (status.path?.escapedForTerminal ?? place).map { [["vault", $0]] } ?? []
@@ -187,6 +188,7 @@ struct StatusCommand: DocumentedCommand {
             ["passcode", passcode(status)],
             ["recovery", recovery(status)],
             ["daemon", daemon(status)],
+            ["on the bus", provider.map { "\($0.escapedForTerminal) has the Secret Service" } ?? ""],
             ["items", counts.joined(separator: ", ")],
         ].filter { !$0[1].isEmpty }
         guard let report else { return rows }
@@ -220,6 +222,8 @@ private struct StatusAnswer: Encodable {
     var daemon: Bool
     /// Whom the daemon takes this program for; absent if it takes it for the owner's tool.
     var caller: String?
+    /// The program that has the Secret Service on the session bus; absent if it is this daemon, or none.
+    var secretService: String?
     /// Absent if this tool may not know.
     var recoveryKey: Bool?
     var recoveryKeySince: String?
@@ -236,6 +240,7 @@ private struct StatusAnswer: Encodable {
         retryAfter = status.retryAfter
         daemon = status.isShared
         caller = OtherTool.served?.caller.identifier
+        secretService = ImportSecretServiceCommand.otherProvider()
         switch status.recoveryKey {
         case .undisclosed: break
         case .absent: recoveryKey = false
