@@ -266,6 +266,30 @@ import Testing
             ], "\(outcome.text)\(outcome.errors)")
     }
 
+    // MARK: Files of tokens
+
+    /// The forms of the guide, with programs that show what they read.
+    @Test func npmAndNetrc() throws {
+        let workplace = try workplace()
+        let guide = try String(
+            contentsOfFile: URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+                + "/../../Documentation/Helpers.md", encoding: .utf8)
+        let commands = guide.split(separator: "\n").filter { $0.contains("{{ keychain") || $0.contains("--template N") }
+        #expect(commands.count == 4)
+        let outcome = try run(
+            workplace,
+            """
+            printf '#!/bin/sh\\ncat "$NPM_CONFIG_USERCONFIG"' > bin/npm; printf '#!/bin/sh\\ncat "$2"' > bin/curl; chmod +x bin/npm bin/curl
+            printf swordfish | keychain set npm ci; printf herring | keychain set api.example.org ci
+            """ + "\n" + commands.joined(separator: "\n"))
+        #expect(
+            outcome.text == """
+                //registry.npmjs.org/:_authToken=swordfish
+                machine api.example.org login ci password herring
+
+                """, "\(outcome.errors)")
+    }
+
     // MARK: systemd
 
     /// systemd's own program opens the credential again.
