@@ -136,6 +136,12 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     steady $compare/database-export.sh "$databases" "$bench" $megabytes 3
     rm -rf "$databases"
 
+    # The same items for the Secret Service of ours.
+    for count in 100 10000; do
+        mkdir "$work/served-$count"
+        KEYCHAIN_HOME="$work/served-$count/vault" $compare/secret-session.sh "$work/gnome-$count" \
+            "$work/keychain" import secret-service >/dev/null
+    done
     # The peers and ourselves take turns.
     for turn in 1 2 3; do
         for count in 100 10000; do
@@ -145,6 +151,9 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
                 echo -n "gnome.$kind.$count	"
                 steady $compare/secret-session.sh "$work/gnome-$count" \
                     "$work/secret-service" $kind $count 5 $per_round
+                echo -n "served.$kind.$count	"
+                steady $compare/daemon-session.sh "$work/served-$count" "$work/keychain" \
+                    "$work/secret-service" $kind $count 5 20
             done
             steady "$bench" secitem "$cache" $count
         done

@@ -346,6 +346,10 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
         table.row(f"look up, {size:,} items", f"secitem.find.{size}", f"gnome.lookup.{size}", target, faster=True)
     for size, target in [(100, None), (10000, 100)]:
         table.row(f"store, {size:,} items", f"secitem.store.{size}", f"gnome.store.{size}", target, faster=True)
+    table.heading("The Secret Service through libsecret, keychaind against gnome-keyring", "ours", "gnome-keyring")
+    for size, lookup, store in (100, 10, None), (10_000, 100, 50):
+        table.row(f"look up, {size:,} items", f"served.lookup.{size}", f"gnome.lookup.{size}", lookup, faster=True)
+        table.row(f"store, {size:,} items", f"served.store.{size}", f"gnome.store.{size}", store, faster=True)
 
     files(table)
     databases(table)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -78,5 +79,50 @@ import Testing
             /usr/bin/python3 -c "from manager import *; print(ask(b'0123456789abcdef/unit/mail.service/db'))"; wait $!
             """#)
         #expect(outcome.text.split(separator: "\n") == ["unlocks", "b'swordfish'"], "\(outcome.errors)")
+    }
+
+    /// The real systemd, as the manager of a user in a namespace of its own. Only root can start it there.
+    @Test(.enabled(if: getuid() == 0)) func systemdItself() throws {
+        let workplace = try Workplace()
+        let script = #"""
+            mount --make-rprivate /; mount --make-rshared /; mount -t tmpfs tmpfs /run; mkdir -p /run/systemd/system /run/user
+            # The manager's group, under which it makes those of its units.
+            groups=/sys/fs/cgroup; [ -d $groups/systemd ] && groups=$groups/systemd
+            mkdir -p "$groups/$1"; echo $$ > "$groups/$1/cgroup.procs"
+            export XDG_RUNTIME_DIR=/run/user KEYCHAIN_SOCKET=/run/user/keychain/socket; chmod 700 /run/user
+            unset KEYCHAIN_HOME
+            units=$HOME/.config/systemd/user; mkdir -p "$units"
+            printf '[Unit]\nDefaultDependencies=no\n' > "$units/nothing.target"
+            for name in db none; do cat > "$units/$name.service" <<END
+            [Unit]
+            DefaultDependencies=no
+            [Service]
+            Type=oneshot
+            TimeoutStartSec=2
+            LoadCredential=$name:/run/user/keychain/credentials
+            ExecStart=/bin/sh -c 'cp \$CREDENTIALS_DIRECTORY/$name $HOME/got-$name'
+            END
+            done
+            printf '{"version": 1, "rules": [{"unit": "db.service", "groups": ["TEAM.db"]}]}' > entitlements.json
+            keychaind --entitlements "$HOME/entitlements.json" --no-lock-signals --credentials 2>daemon.log & daemon=$!
+            until keychain list >/dev/null 2>&1; do kill -0 $daemon || { cat daemon.log; exit 99; }; sleep 0.05; done
+            printf swordfish | keychain set systemd db --group TEAM.db
+            /lib/systemd/systemd --user --unit=nothing.target >/dev/null 2>&1 & manager=$!
+            until systemctl --user is-system-running >/dev/null 2>&1; do kill -0 $manager || exit 98; sleep 0.05; done
+            # One in 16 random numbers has fewer digits.
+            for round in $(seq 40); do rm -f got-db; systemctl --user start db.service; echo "$(cat got-db)"; done | sort | uniq -c
+            systemctl --user start none.service 2>/dev/null || echo "not started: $(ls got-none 2>/dev/null)"
+            kill $manager $daemon; wait
+            """#
+        try Data(script.utf8).write(to: URL(filePath: workplace.path + "/script.sh"))
+        let group = "keychain-test-\(UUID().uuidString)"
+        let outcome = try workplace.shell(
+            """
+            unshare --mount --pid --fork --mount-proc timeout 100 bash script.sh \(group)
+            for folder in /sys/fs/cgroup /sys/fs/cgroup/systemd; do
+                find $folder/\(group) -depth -type d -exec rmdir {} + 2>/dev/null
+            done
+            """)
+        #expect(outcome.text == "     40 swordfish\nnot started: \n", "\(outcome.text)\(outcome.errors)")
     }
 }
