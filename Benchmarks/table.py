@@ -350,6 +350,7 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
     for size, lookup, store in (100, 10, None), (10_000, 100, 50):
         table.row(f"look up, {size:,} items", f"served.lookup.{size}", f"gnome.lookup.{size}", lookup, faster=True)
         table.row(f"store, {size:,} items", f"served.store.{size}", f"gnome.store.{size}", store, faster=True)
+    print("\nlibsecret itself takes about 250 µs of each lookup, two calls and their answers; the daemon's part is about 200 µs.")
 
     files(table)
     databases(table)
