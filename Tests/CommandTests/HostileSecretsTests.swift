@@ -107,9 +107,9 @@ import Testing
             .bus,
             #"""
             printf swordfish | secret-tool store --label=Mine a 1
-            pkill -f "address=unix:path=$HOME/session-bus"
+            pkill -f "config-file=$HOME/bus.conf"
             until grep -q 'the session bus is gone' daemon.log; do sleep 0.05; done
-            dbus-daemon --session --nofork --address=unix:path=$HOME/session-bus 2>/dev/null & bus=$!
+            dbus-daemon --config-file="$HOME/bus.conf" --nofork 2>/dev/null & bus=$!
             until [ "$(grep -c 'serving on the session bus' daemon.log)" = 2 ]; do sleep 0.05; done
             secret-tool lookup a 1; echo; kill $bus
             """#, ["swordfish"])

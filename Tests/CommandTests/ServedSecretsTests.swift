@@ -25,13 +25,11 @@ import Testing
         let file = workplace.path + "/script.sh"
         try Data((". ./daemon.sh\n" + script).utf8).write(to: URL(filePath: file))
         let address = place == .bus ? "$HOME/session-bus" : "$HOME/run/bus"
-        let bus = "dbus-daemon --session --nofork --address=unix:path=$HOME/session-bus & bus=$!"
         return try workplace.shell(
             """
             unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket" DBUS_SESSION_BUS_ADDRESS="unix:path=\(address)"
             end() { { kill $first $bus; wait $first $bus; } 2>/dev/null; }; trap end EXIT
-            \(place == .bus ? bus : "bus=")
-            \(place == .bus ? #"until [ -S "$HOME/session-bus" ]; do sleep 0.05; done"# : "")
+            \(place == .bus ? Workplace.sessionBus : "bus=")
             cat > daemon.sh <<'END'
             begin() {
                 keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements.json" \
@@ -122,6 +120,29 @@ import Testing
                 "[b'swordfish']", "1", "swordfish", #""group":"secret-service""#, "/usr/bin/python",
                 "/usr/bin/secret-tool",
             ])
+    }
+
+    /// A secret goes to no item of another group, whatever that has in it.
+    @Test func plantedItemsAreNotReplaced() throws {
+        let python = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
+        let outcome = try served(
+            .socket,
+            entitlements: """
+                {"version": 1, "rules": [{"executable": "\(python)", "groups": ["TEAM.shared"], "rights": ["list"]}]}
+                """,
+            #"""
+            printf planted | keychain set secret-service/login 61 --group TEAM.shared --attribute bank=1
+            /usr/bin/python3 - <<'END'
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            read = lambda: [i.get_secret() for i in secretstorage.search_items(connection, {'bank': '1'})]
+            print(read())
+            secretstorage.Collection(connection).create_item('Mine', {'bank': '1'}, b'own', replace=True)
+            print(read())
+            END
+            keychain get secret-service/login 61 --group TEAM.shared; echo
+            """#)
+        expect(outcome, ["[b'planted']", "[b'own', b'planted']", "planted"])
     }
 
     /// A program waits for somebody to unlock the vault, and not for ever.

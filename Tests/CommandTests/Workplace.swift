@@ -35,6 +35,21 @@ final class Workplace: Sendable {
     }
 }
 
+extension Workplace {
+    /// The lines of a script that start a session bus at `$HOME/session-bus`, as the process `$bus`.
+    ///
+    /// It starts no program that is asked for: the machine may have another keyring to start.
+    static let sessionBus = #"""
+        cat > bus.conf <<END
+        <busconfig><type>session</type><listen>unix:path=$HOME/session-bus</listen><auth>EXTERNAL</auth>
+        <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+        <allow own="*"/></policy></busconfig>
+        END
+        dbus-daemon --config-file="$HOME/bus.conf" --nofork 2>/dev/null & bus=$!
+        until [ -S "$HOME/session-bus" ]; do sleep 0.05; done
+        """#
+}
+
 struct WorkplaceError: Error {
     var operation: String
     var errno: Int32

@@ -250,9 +250,12 @@ package struct BusTarget: Sendable, Equatable {
 package struct BusSignal: Sendable, Equatable {
     /// The connection that sent it, as the bus says. Empty without a bus.
     package var sender: String
+    /// The object that it is about.
     package var path: String
     package var interface: String
+    /// The signal's name.
     package var member: String
+    /// The arguments.
     package var values: [BusValue]
 
     /// Nil for a message that is no signal of a subscription.

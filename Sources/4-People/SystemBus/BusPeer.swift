@@ -8,6 +8,7 @@ import SystemLibraries
 /// to the bus, too. Nothing waits for the other end longer than its time.
 package final class BusPeer {
     package enum Event {
+        /// A program's call, which wants an answer.
         case call(BusCall)
         /// A signal of the bus itself. Every program on a bus can send others to this connection; they are left out.
         case signal(BusSignal)
@@ -328,9 +329,12 @@ private func countMessage(
 
 /// A signal that a service sends.
 package struct SentSignal: Sendable, Equatable {
+    /// The object that it is about.
     package var path: String
     package var interface: String
+    /// The signal's name.
     package var member: String
+    /// The arguments.
     package var values: [BusArgument]
 
     package init(path: String, interface: String, member: String, values: [BusArgument]) {
@@ -340,9 +344,11 @@ package struct SentSignal: Sendable, Equatable {
 
 /// What a program asks of a service.
 package struct BusRequest: Sendable {
+    /// The object that is asked.
     package let path: String
     /// Empty if the caller names none.
     package let interface: String
+    /// The method's name.
     package let member: String
     /// The caller's name on the bus; empty without a bus.
     package let sender: String

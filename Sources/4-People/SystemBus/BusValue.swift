@@ -20,8 +20,11 @@ package enum BusValue: Sendable, Equatable {
     case structure([BusValue])
     indirect case variant(BusValue)
 
+    /// The text of a string, an object path or a signature; nil for another value.
     package var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// Nil for another value.
     package var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    /// Nil for another value.
     package var unsigned: UInt64? { if case .unsigned(let value) = self { value } else { nil } }
     /// The elements of an array or a struct.
     package var elements: [BusValue]? {

@@ -26,7 +26,7 @@ package final class SecretHub: Sendable {
     let memory = SessionItems()
     /// Whether others lock and unlock the vault.
     let isOfSharedVault: Bool
-    /// How long a program waits for somebody to unlock the vault.
+    /// How long a program waits for somebody to unlock the vault, at most.
     let patience: Duration
     private let report: @Sendable (String) -> Void
     /// When programs were last reported.

@@ -11,8 +11,11 @@ import VaultInterface
 package struct SecretServiceImport {
     /// What became of the items of one collection.
     package struct Outcome: Sendable {
+        /// The collection's.
         package var label: String
+        /// How many items it has there.
         package var items = 0
+        /// How many of them were stored, or replaced another secret.
         package var stored = 0
         /// Items that were there already, with the same secret.
         package var same = 0

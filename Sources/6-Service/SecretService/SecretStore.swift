@@ -36,6 +36,7 @@ struct SecretStore: Sendable {
     /// The group of new items.
     var group: String { owner.group }
 
+    /// An item, with or without its secret.
     struct Item: Sendable {
         let collection: String
         let id: String
@@ -52,6 +53,7 @@ struct SecretStore: Sendable {
         }
     }
 
+    /// A collection of items.
     struct Collection: Sendable {
         let id: String
         let label: String
@@ -230,6 +232,7 @@ struct SecretStore: Sendable {
         return try items(in: collection, id: name).isEmpty ? name : Self.randomName()
     }
 
+    /// Changes attributes or the secret of an item.
     func change(_ item: Item, _ changes: ItemChanges) throws(VaultError) {
         if item.collection == Self.sessionCollection {
             guard memory.change(item.id, changes, of: owner) else { throw .memoryUnavailable }
@@ -241,6 +244,7 @@ struct SecretStore: Sendable {
         try session.perform(UpdateItems(query, with: changes))
     }
 
+    /// Deletes an item; one that is gone already is no error.
     func delete(_ item: Item) throws(VaultError) {
         if item.collection == Self.sessionCollection { return memory.remove(item.id, of: owner) }
         try delete(Self.name(item.collection, item.id), in: item.group)
@@ -248,6 +252,7 @@ struct SecretStore: Sendable {
 
     // MARK: Collections
 
+    /// Returns the collections, those that are always there among them.
     func collections() throws(VaultError) -> [Collection] { try known().collections }
 
     /// Returns a collection; nil if there is none.

@@ -47,6 +47,7 @@ package final class GuestConnection: ServedConnection {
     /// Says that the connection waits for its program, and so can make room for others.
     package func waitsForRequest() { wait.begin(.request) }
 
+    /// Says that a call of the program is being answered.
     package func works() { wait.begin(.work) }
 
     /// Waits until a request on its way in may take so many bytes.
