@@ -43,7 +43,7 @@ friendvatars: ## Build and serve Friendvatars, an example web app, at https://lo
 	Examples/friendvatars.sh
 
 soak: ## Run the long tests at full counts
-	Scripts/setup.sh --tests
+	Scripts/setup.sh --peers
 	Scripts/soak.sh
 
 fuzz: ## Try damaged input on each parser for SECONDS=600 each

@@ -3,6 +3,7 @@
 #
 #   Scripts/setup.sh          what a build needs
 #   Scripts/setup.sh --tests  and what the tests need
+#   Scripts/setup.sh --peers  and the programs that only the long tests use: windows, mail, containers
 #   Scripts/setup.sh --example  and what Examples/run.sh needs
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,9 @@ if ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 6002)); then
     fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; install 6.2 or later from https://www.swift.org/install/linux/"
 fi
 
+tests=0
+[[ ${1-} != --tests && ${1-} != --peers ]] || tests=1
+
 missing=()
 # SwiftPM fetches packages with git, over HTTPS.
 command -v git >/dev/null || missing+=(git)
@@ -36,13 +40,13 @@ if command -v pkg-config >/dev/null; then
 else
     missing+=(pkg-config libsodium-dev libsqlite3-dev)
 fi
-if [[ ${1-} == --tests || ${1-} == --example ]]; then
+if ((tests)) || [[ ${1-} == --example ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
     # A TPM in software, and what speaks to it, with the headers that declarations are checked against.
     command -v swtpm >/dev/null || missing+=(swtpm)
     [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
 fi
-if [[ ${1-} == --tests ]]; then
+if ((tests)); then
     # What asks whether certificates are revoked, with the headers that its numbers are checked against.
     compgen -G '/usr/include/*/curl/curl.h' >/dev/null || [[ -e /usr/include/curl/curl.h ]] ||
         missing+=(libcurl4-openssl-dev)
@@ -101,6 +105,42 @@ if [[ ${1-} == --tests ]]; then
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi
 
+if [[ ${1-} == --peers ]]; then
+    # The programs of Tests/CommandTests/Peer/programs, one script each.
+    # A screen for windows, and hands and eyes for it.
+    command -v Xvfb >/dev/null || missing+=(xvfb)
+    command -v xdotool >/dev/null || missing+=(xdotool)
+    command -v xclip >/dev/null || missing+=(xclip)
+    command -v import >/dev/null || missing+=(imagemagick)
+    command -v dbus-daemon >/dev/null || missing+=(dbus-daemon)
+    command -v busctl >/dev/null || missing+=(systemd)
+    command -v seahorse >/dev/null || missing+=(seahorse)
+    command -v msmtp >/dev/null || missing+=(msmtp)
+    command -v remmina >/dev/null || missing+=(remmina)
+    compgen -G '/usr/lib/*/remmina/plugins/remmina-plugin-secret.so' >/dev/null || missing+=(remmina-plugin-secret)
+    compgen -G '/usr/lib/*/remmina/plugins/remmina-plugin-vnc.so' >/dev/null || missing+=(remmina-plugin-vnc)
+    # Containers, and a registry that wants a password.
+    command -v podman >/dev/null || missing+=(podman)
+    command -v skopeo >/dev/null || missing+=(skopeo)
+    command -v docker-registry >/dev/null || missing+=(docker-registry)
+    command -v htpasswd >/dev/null || missing+=(apache2-utils)
+    command -v curl >/dev/null || missing+=(curl)
+    # pip and keyring come from PyPI, into a folder of the test.
+    /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    [[ -x /usr/bin/aws ]] || missing+=(awscli)
+    # Tried with that of Debian 12.
+    command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
+    # git's helper for libsecret is there as source only, and its own tests are in its source package.
+    command -v gcc >/dev/null || missing+=(gcc)
+    pkg-config --exists libsecret-1 2>/dev/null || missing+=(libsecret-1-dev)
+    command -v perl >/dev/null || missing+=(perl)
+    command -v dpkg-source >/dev/null || missing+=(dpkg-dev)
+    # Credential providers are in cargo since 1.74, which is newer than Debian 12's.
+    [[ $(cargo --version 2>/dev/null) =~ ^cargo\ ([0-9]+)\.([0-9]+) ]] &&
+        ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] >= 1074)) ||
+        echo 'setup: the test of cargo needs cargo 1.74 or later: Debian 13 has it, else https://rustup.rs' >&2
+fi
+
 # The vectors that Scripts/test-vectors.txt names, where the tests look for them.
 vectors() {
     local wanted=$PWD/Scripts/test-vectors.txt folder=$PWD/.build/test-vectors part
@@ -118,19 +158,32 @@ vectors() {
     mv "$part" "$folder"
 }
 
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+((EUID == 0)) || as_root=(sudo "${as_root[@]}")
+
+# The lists of source packages, from which the test of git fetches git's own tests.
+sources() {
+    ! apt-get source --print-uris git >/dev/null 2>&1 || return 0
+    echo 'setup: adding deb-src lines to the lists of apt, in /etc/apt/sources.list.d/keychain-tests.sources'
+    local release
+    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    printf 'Types: deb-src\nURIs: https://deb.debian.org/debian\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+        "$release" /usr/share/keyrings/debian-archive-keyring.gpg |
+        "${as_root[@]}" tee /etc/apt/sources.list.d/keychain-tests.sources >/dev/null
+    "${as_root[@]}" apt-get update -q
+}
+
 if ((${#missing[@]} == 0)); then
-    [[ ${1-} != --tests ]] || vectors
+    ((!tests)) || vectors
+    [[ ${1-} != --peers ]] || sources
     echo 'setup: everything needed is installed'
     exit 0
 fi
 
 command -v apt-get >/dev/null ||
     fail "missing: ${missing[*]} (Debian's names); this is not a Debian system, so install them by hand"
-as_root=(env DEBIAN_FRONTEND=noninteractive)
-if ((EUID != 0)); then
-    command -v sudo >/dev/null || fail "missing: ${missing[*]}; run as root: apt-get install ${missing[*]}"
-    as_root=(sudo "${as_root[@]}")
-fi
+((EUID == 0)) || command -v sudo >/dev/null ||
+    fail "missing: ${missing[*]}; run as root: apt-get install ${missing[*]}"
 
 install() {
     "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
@@ -142,8 +195,9 @@ if ! apt-get install --simulate "${missing[@]}" >/dev/null 2>&1 || ! install; th
     "${as_root[@]}" apt-get update -q
     install || fail "apt-get could not install ${missing[*]}; its message is above"
 fi
-if [[ ${1-} == --tests ]] && ! python3 -c 'import cryptography' 2>/dev/null; then
+if ((tests)) && ! python3 -c 'import cryptography' 2>/dev/null; then
     fail "$(command -v python3) does not find the module 'cryptography'; run: $(command -v python3) -m pip install cryptography"
 fi
-[[ ${1-} != --tests ]] || vectors
+((!tests)) || vectors
+[[ ${1-} != --peers ]] || sources
 echo 'setup: done'
