@@ -196,6 +196,31 @@ import Testing
             ])
     }
 
+    /// The end of a prompt comes to its program, also if that has subscribed to no signals.
+    @Test(arguments: Place.allCases) func promptOfAProgramThatDoesNotSubscribe(_ place: Place) throws {
+        let outcome = try served(
+            place, options: "--unlock-wait 1",
+            #"""
+            printf swordfish | secret-tool store --label=Mine a 1
+            echo 'long enough' > passcode; keychain passcode set --new-passcode-fd 3 3<passcode 2>/dev/null; keychain lock
+            /usr/bin/python3 - <<'END'
+            from jeepney import DBusAddress, MatchRule, new_method_call
+            from jeepney.io.blocking import open_dbus_connection
+            root = '/org/freedesktop/secrets'
+            def call(path, interface, member, signature, *arguments):
+                address = DBusAddress(path, 'org.freedesktop.secrets', 'org.freedesktop.Secret.' + interface)
+                return connection.send_and_get_reply(new_method_call(address, member, signature, arguments)).body
+            connection = open_dbus_connection()
+            for _ in range(2):
+                with connection.filter(MatchRule(type='signal', member='Completed')) as queue:
+                    prompt = call(root, 'Service', 'Unlock', 'ao', [root + '/collection/login'])[1]
+                    call(prompt, 'Prompt', 'Prompt', 's', '')
+                    print(connection.recv_until_filtered(queue, timeout=10).body[0])
+            END
+            """#)
+        expect(outcome, ["True", "True"])
+    }
+
     /// A program that waits goes on when somebody else has unlocked the vault.
     @Test(arguments: Place.allCases) func unlockedMeanwhile(_ place: Place) throws {
         let outcome = try served(

@@ -82,7 +82,9 @@ import Testing
     }
 
     /// The real systemd, as the manager of a user in a namespace of its own. Only root can start it there.
-    @Test(.enabled(if: getuid() == 0)) func systemdItself() throws {
+    @Test(.enabled(if: getuid() == 0, "only root can start a service manager in a namespace")) func systemdItself()
+        throws
+    {
         let workplace = try Workplace()
         let script = #"""
             mount --make-rprivate /; mount --make-rshared /; mount -t tmpfs tmpfs /run; mkdir -p /run/systemd/system /run/user

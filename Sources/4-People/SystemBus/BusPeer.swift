@@ -24,6 +24,7 @@ package final class BusPeer {
     private let bus: UnsafeMutableRawPointer
     /// Where the library reads what a program sends; nil on a bus.
     private let intake: Intake?
+    private var isOnBus: Bool { intake == nil }
     /// Messages that were received while an answer was being sent.
     private var early: [UnsafeMutableRawPointer] = []
 
@@ -161,7 +162,7 @@ package final class BusPeer {
             return .call(BusCall(message, library))
         }
         defer { _ = library.unref(message) }
-        guard intake == nil else { return .done }
+        guard isOnBus else { return .done }
         guard let signal = BusSignal(message, library), signal.sender == BusTarget.bus.service,
             signal.interface == BusTarget.bus.interface
         else { return nil }
@@ -224,13 +225,20 @@ package final class BusPeer {
             _ = library.unref(made)
             return
         }
-        try send(made, signal.member)
+        try send(made, signal.member, to: isOnBus ? signal.destination : "")
     }
 
     /// Sends a message, which it owns from now on.
-    private func send(_ message: UnsafeMutableRawPointer, _ operation: String) throws(BusError) {
+    ///
+    /// - Parameter destination: A name on the bus; empty for all that listen, or for the caller.
+    private func send(
+        _ message: UnsafeMutableRawPointer, _ operation: String, to destination: String = ""
+    ) throws(BusError) {
         defer { _ = library.unref(message) }
-        let result = library.send(bus, message, nil)
+        let result =
+            destination.isEmpty
+            ? library.send(bus, message, nil)
+            : destination.withCString { library.sendTo(bus, message, $0, nil) }
         guard result >= 0 else { throw .code(result, operation) }
         try drain()
     }
@@ -336,6 +344,8 @@ package struct SentSignal: Sendable, Equatable {
     package var member: String
     /// The arguments.
     package var values: [BusArgument]
+    /// The name of the only program on a bus that gets it; empty for all that listen.
+    package var destination = ""
 
     package init(path: String, interface: String, member: String, values: [BusArgument]) {
         (self.path, self.interface, self.member, self.values) = (path, interface, member, values)

@@ -38,6 +38,7 @@ struct SDBus: Sendable {
     let newSignal: @convention(c) (Pointer, Out, Text, Text, Text) -> Int32
     let newError: @convention(c) (Pointer, Out, Pointer) -> Int32
     let send: @convention(c) (Pointer, Pointer, UnsafeMutablePointer<UInt64>?) -> Int32
+    let sendTo: @convention(c) (Pointer, Pointer, Text, UnsafeMutablePointer<UInt64>?) -> Int32
     let openContainer: @convention(c) (Pointer, CChar, Text) -> Int32
     let closeContainer: @convention(c) (Pointer) -> Int32
     let readArray:
@@ -92,6 +93,7 @@ struct SDBus: Sendable {
         newSignal = try library.function("sd_bus_message_new_signal")
         newError = try library.function("sd_bus_message_new_method_error")
         send = try library.function("sd_bus_send")
+        sendTo = try library.function("sd_bus_send_to")
         openContainer = try library.function("sd_bus_message_open_container")
         closeContainer = try library.function("sd_bus_message_close_container")
         readArray = try library.function("sd_bus_message_read_array")

@@ -21,6 +21,8 @@ final class SecretLines: Sendable {
     // Safe to share between threads: the client is used by the worker alone that has set `isAtWork`, under the lock.
     private final class Line: @unchecked Sendable {
         let client: any BusClient
+        /// The connection's name.
+        let sender: String
         let process: Int32
         var waiting: [(number: Int, call: SecretCall, size: Int)] = []
         var isAtWork = false
@@ -29,7 +31,9 @@ final class SecretLines: Sendable {
         var deadline: ContinuousClock.Instant?
         var lastUse = ContinuousClock.now
 
-        init(_ client: any BusClient, _ process: Int32) { (self.client, self.process) = (client, process) }
+        init(_ client: any BusClient, _ sender: String, _ process: Int32) {
+            (self.client, self.sender, self.process) = (client, sender, process)
+        }
 
         var hasWork: Bool { !isAtWork && (mustLookAtPrompts || !waiting.isEmpty) }
         var isIdle: Bool { !isAtWork && !hasWork && deadline == nil }
@@ -117,7 +121,7 @@ final class SecretLines: Sendable {
         let isTaken = state.withLock { state in
             if let made {
                 guard state.makeRoom() else { return false }
-                state.lines[sender] = Line(made.0, made.process)
+                state.lines[sender] = Line(made.0, sender, made.process)
                 if !state.order.contains(made.process) { state.order.append(made.process) }
             }
             guard let line = state.lines[sender] else { return false }
@@ -199,7 +203,11 @@ final class SecretLines: Sendable {
         }
         // The answer is sent before the signals.
         mailbox.wake()
-        for signal in due { mailbox.put(.awaited(signal)) }
+        for var signal in due {
+            // Not all programs subscribe to what they wait for.
+            signal.destination = line.sender
+            mailbox.put(.awaited(signal))
+        }
         if hasMore { work.signal() }
     }
 }
