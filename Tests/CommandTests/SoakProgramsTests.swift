@@ -37,11 +37,12 @@ struct SoakProgramsTests {
         // Programs of the system come first. Others, such as rustup's cargo, are where the person has them.
         let path = "\(workplace.path)/bin:/usr/bin:/bin:/usr/sbin:/sbin:\(real["PATH"] ?? "")"
         let toolchains = real["RUSTUP_HOME"] ?? "\(real["HOME"] ?? "")/.rustup"
+        // The script has a folder of its own in /tmp: podman takes no long paths.
         let outcome = try workplace.shell(
             """
             keychain=$(command -v keychain)
             for name in git docker cargo; do ln -s "$keychain" "$HOME/bin/$name-credential-keychain"; done
-            export PATH='\(path)' RUSTUP_HOME='\(toolchains)' TMPDIR="$HOME"
+            export PATH='\(path)' RUSTUP_HOME='\(toolchains)'
             timeout 1800 bash '\(Self.folder)/\(trial.program).sh' \(trial.place)
             """)
         #expect(outcome.status == 0, "\(outcome.text)\(outcome.errors)")
