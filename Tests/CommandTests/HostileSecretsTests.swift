@@ -171,6 +171,24 @@ import Testing
             """#, ["True", "[True, True, True, True] True", "[1, 0, 0, 0, 0]", "{'()'}"])
     }
 
+    /// A program that subscribes to signals and does not read for a while keeps its connection, and loses old signals.
+    @Test func signalsThatNobodyReads() throws {
+        try check(
+            .socket,
+            #"""
+            /usr/bin/python3 - <<'END'
+            from start import *
+            listener, writer = open_dbus_connection(), secretstorage.dbus_init()
+            listener.send_and_get_reply(message_bus.AddMatch(MatchRule(type='signal')))
+            collection = secretstorage.Collection(writer)
+            start = time.time()
+            for number in range(3000): collection.create_item('L' * 100, {'n': str(number)}, b'x')
+            while time.time() - start < 11: time.sleep(0.1)
+            print(ask(listener, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,))
+            END
+            """#, ["True"])
+    }
+
     /// After a start with a passcode, nobody has unlocked the vault yet.
     @Test(arguments: Place.allCases) func beforeTheFirstUnlock(_ place: Place) throws {
         try check(

@@ -120,9 +120,11 @@ package final class BusPeer {
     ///
     /// - Parameters:
     ///   - wake: A descriptor that ends the waiting when it is readable.
+    ///   - orCanSend: Whether the waiting ends when ``canSend`` is true.
     ///   - admit: Whether a message may take so many bytes. May wait.
     package func next(
-        until deadline: ContinuousClock.Instant? = nil, wake: Int32 = -1, admit: (Int) -> Bool = { _ in true }
+        until deadline: ContinuousClock.Instant? = nil, wake: Int32 = -1, orCanSend: Bool = false,
+        admit: (Int) -> Bool = { _ in true }
     ) throws(BusError) -> Event {
         while true {
             if !early.isEmpty {
@@ -152,8 +154,15 @@ package final class BusPeer {
                 case .end: return .end
                 }
             }
-            guard try wait(library.events(bus), until: deadline, wake) else { return .pause }
+            let events = library.events(bus) | (orCanSend ? Int32(POLLOUT) : 0)
+            guard try wait(events, until: deadline, wake), !(orCanSend && canSend) else { return .pause }
         }
+    }
+
+    /// Whether a short message can be sent without waiting for the other end.
+    package var canSend: Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&polled, 1, 0) == 1 && polled.revents & Int16(POLLOUT) != 0
     }
 
     /// Returns the event for a message, which it owns from now on.

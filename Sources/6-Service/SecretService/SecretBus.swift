@@ -59,7 +59,9 @@ package final class SecretBus: @unchecked Sendable {
         do throws(BusError) {
             while !isStopped() {
                 // An answer is sent before the signals that come after it.
-                let messages = mailbox.takeAll()
+                mailbox.beginTaking()
+                var messages: [Mailbox.Message] = []
+                while let message = mailbox.take() { messages.append(message) }
                 for answered in lines.takeAnswers() {
                     if let call = calls.removeValue(forKey: answered.number) {
                         try peer.reply(to: call, with: answered.result)

@@ -22,7 +22,9 @@ struct SecretConnection {
         defer { hub.remove(client.mailbox) }
         do throws(BusError) {
             while true {
-                for message in client.mailbox.takeAll() {
+                client.mailbox.beginTaking()
+                // Signals wait for a program that does not read, and end no connection.
+                while peer.canSend, let message = client.mailbox.take() {
                     switch message {
                     case .signal(let signal), .awaited(let signal): try peer.emit(signal)
                     case .lockChange: break
@@ -30,7 +32,11 @@ struct SecretConnection {
                 }
                 for signal in client.due(now: .now) { try peer.emit(signal) }
                 waits()
-                switch try peer.next(until: client.deadline, wake: client.mailbox.descriptor, admit: admit) {
+                let hasMore = !client.mailbox.isEmpty
+                switch try peer.next(
+                    until: client.deadline, wake: hasMore ? -1 : client.mailbox.descriptor, orCanSend: hasMore,
+                    admit: admit)
+                {
                 case .call(let call):
                     works()
                     guard try answer(call) else { return }

@@ -198,15 +198,16 @@ final class Mailbox: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
-    /// Takes what is there, the oldest first.
-    func takeAll() -> [Message] {
+    /// Makes ``descriptor`` readable only by what comes later.
+    func beginTaking() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
-        return state.withLock { state in
-            defer { state.messages = [] }
-            return state.messages
-        }
     }
+
+    /// Takes the oldest message. Call ``beginTaking()`` before the first one.
+    func take() -> Message? { state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() } }
+
+    var isEmpty: Bool { state.withLock(\.messages.isEmpty) }
 }
 
 extension SentSignal {
