@@ -187,12 +187,14 @@ import Testing
                     ends.append((signal.header.fields[1] == paths[-1], signal.body[0]))
             print(ends)
             END
+            # One line about each program, however often it waits.
+            grep -c 'waits for the vault to be unlocked' daemon.log
             """#)
         expect(
             outcome,
             [
                 "lookup 1", "store 1", "True", "locked", "20", "method_return 0", "method_return 0", "error",
-                "[(True, True), (False, True)]",
+                "[(True, True), (False, True)]", "2",
             ])
     }
 

@@ -197,7 +197,7 @@ package final class BusPeer {
 
     // MARK: Answers
 
-    /// Answers a call. If the answer cannot be made, such as with a path that is none, the call gets an error instead.
+    /// Answers a call. If a value does not fit into a message, such as a path with a space, the caller gets an error.
     package func reply(to call: BusCall, _ values: [BusArgument], isSecret: Bool = false) throws(BusError) {
         guard call.expectsReply else { return }
         var made: UnsafeMutableRawPointer?
@@ -276,7 +276,6 @@ private final class Intake {
 
     let socket: Int32
     private let (feed, end): (Int32, Int32)
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 1)
     /// The bytes that the library has got of the message that is arriving.
     private(set) var unfinished = 0
     /// The messages that the library has read since the last look.
@@ -296,10 +295,7 @@ private final class Intake {
 
     private init(_ socket: Int32, feed: Int32, end: Int32) { (self.socket, self.feed, self.end) = (socket, feed, end) }
 
-    deinit {
-        close(feed)
-        buffer.deallocate()
-    }
+    deinit { close(feed) }
 
     /// How many bytes the next portion has.
     var waiting: Int { min(Self.portion, Self.unread(socket)) }
@@ -314,6 +310,12 @@ private final class Intake {
 
     /// Gives the library the next portion. It has read the one before.
     func take() throws(BusError) -> Outcome {
+        try withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 1) { buffer in
+            Result { () throws(BusError) in try take(through: buffer) }
+        }.get()
+    }
+
+    private func take(through buffer: UnsafeMutableRawBufferPointer) throws(BusError) -> Outcome {
         let count = recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 else {
             guard count < 0 else { return .end }

@@ -12,25 +12,6 @@ struct SecretAccess {
     let name: String
 }
 
-/// What a program asks of the service, with the arguments.
-struct SecretCall: Sendable {
-    let request: BusRequest
-    var arguments: [BusValue] = []
-
-    var path: String { request.path }
-    var interface: String { request.interface }
-    var member: String { request.member }
-}
-
-/// What a program gets for a call.
-struct SecretAnswer: Sendable {
-    var values: [BusArgument] = []
-    var isSecret = false
-
-    /// About how many bytes of memory the answer takes until the program has read it.
-    var size: Int { values.reduce(0) { $0 + $1.size } * 2 }
-}
-
 /// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program.
 final class SecretClient: BusClient {
     private let access: SecretAccess

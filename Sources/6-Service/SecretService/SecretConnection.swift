@@ -76,22 +76,3 @@ struct SecretConnection {
         return SecretAnswer(values: try BusNames.answer(read))
     }
 }
-
-extension BusPeer {
-    func reply(to call: BusCall, with result: Result<SecretAnswer, SecretServiceError>) throws(BusError) {
-        switch result {
-        case .success(let answer): try reply(to: call, answer.values, isSecret: answer.isSecret)
-        case .failure(let failure): try refuse(call, failure.name, failure.message)
-        }
-    }
-}
-
-extension SecretAnswer {
-    static func result(_ body: () throws -> SecretAnswer) -> Result<SecretAnswer, SecretServiceError> {
-        do {
-            return .success(try body())
-        } catch {
-            return .failure(SecretServiceError(error))
-        }
-    }
-}

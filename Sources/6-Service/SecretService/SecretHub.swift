@@ -11,14 +11,9 @@ package final class SecretHub: Sendable {
     private struct State {
         var mailboxes: [ObjectIdentifier: Mailbox] = [:]
         var lastNumber = 0
-        /// The collections that programs know, with their groups.
-        var collections: Set<KnownCollection> = []
+        /// The collections that programs know, by their access groups.
+        var collections: [String: Set<String>] = [:]
         var lockChanges = 0
-    }
-
-    private struct KnownCollection: Hashable {
-        var id: String
-        var group: String
     }
 
     private let state = Mutex(State())
@@ -37,8 +32,8 @@ package final class SecretHub: Sendable {
     /// The most programs that are reported in a minute, each once: a program may ask without end, and the log is for
     /// all.
     private static let mostReports = 60
-    /// The most collections of whose lock programs are told.
-    private static let mostCollections = 1000
+    /// The most collections of an access group of whose lock programs are told, so that no program uses up all.
+    private static let mostCollections = 100
 
     /// Makes the state for a vault that asks for its passcode itself. No object is ever shown as locked.
     package init() { (isOfSharedVault, patience, lockState, report) = (false, .zero, { .unlocked }, { _ in }) }
@@ -69,13 +64,13 @@ package final class SecretHub: Sendable {
             return state.collections
         }
         let isLocked = isLocked
-        for known in collections {
-            let path = SecretPath.collection(known.id)
-            post(.changed(path, ["Locked": .boolean(isLocked)], read: ["Items"]), of: known.group)
+        for (group, id) in collections.flatMap({ group, ids in ids.map { (group, $0) } }) {
+            let path = SecretPath.collection(id)
+            post(.changed(path, ["Locked": .boolean(isLocked)], read: ["Items"]), of: group)
             post(
                 SentSignal(
                     path: SecretPath.service.text, interface: SecretPath.service.interface,
-                    member: "CollectionChanged", values: [.path(path.text)]), of: known.group)
+                    member: "CollectionChanged", values: [.path(path.text)]), of: group)
         }
         for mailbox in mailboxes() { mailbox.put(.lockChange) }
     }
@@ -87,8 +82,8 @@ package final class SecretHub: Sendable {
     func remember(_ collection: String, of group: String) {
         guard isOfSharedVault, collection != SecretStore.sessionCollection else { return }
         state.withLock { state in
-            guard state.collections.count < Self.mostCollections else { return }
-            state.collections.insert(KnownCollection(id: collection, group: group))
+            guard state.collections[group, default: []].count < Self.mostCollections else { return }
+            state.collections[group, default: []].insert(collection)
         }
     }
 

@@ -171,9 +171,14 @@ final class SecretLines: Sendable {
 
     private func next() -> Line? {
         state.withLock { state in
+            // One pass: a process may have a thousand connections.
+            var longest: [Int32: Line] = [:]
+            for line in state.lines.values where line.hasWork {
+                if let other = longest[line.process], other.lastUse <= line.lastUse { continue }
+                longest[line.process] = line
+            }
             for (index, process) in state.order.enumerated() {
-                let lines = state.lines.values.filter { $0.process == process && $0.hasWork }
-                guard let line = lines.min(by: { $0.lastUse < $1.lastUse }) else { continue }
+                guard let line = longest[process] else { continue }
                 state.order.remove(at: index)
                 state.order.append(process)
                 line.isAtWork = true

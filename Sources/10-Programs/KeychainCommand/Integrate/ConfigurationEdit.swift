@@ -1,5 +1,5 @@
+import Bytes
 import FoundationEssentials
-import StatusCodes
 
 /// A change of a program's configuration file that can be taken back.
 enum ConfigurationEdit {
@@ -66,14 +66,14 @@ enum ConfigurationEdit {
         var lines = split(text)
         let sections = sections(header, of: lines)
         let present = sections.joined().map { lines[$0] }
-        if present.contains(where: { trimmed($0) == trimmed(line) }) { return nil }
+        if present.contains(where: { $0.trimmed == line.trimmed }) { return nil }
         if isOnly {
             // TOML also writes a section's lines with the section's name before the key.
             let name = header.drop { $0 == "[" }.prefix { $0 != "]" }
             let other =
                 present.first { key(of: $0) == key(of: line) }
                 ?? lines.first { key(of: $0) == name || key(of: $0).hasPrefix("\(name).") }
-            if let other { throw Conflict(line: trimmed(other)) }
+            if let other { throw Conflict(line: other.trimmed) }
         }
         if let first = sections.first {
             lines.insert(line, at: first.lowerBound)
@@ -87,25 +87,25 @@ enum ConfigurationEdit {
         var lines = split(text)
         guard
             let section = sections(header, of: lines).last(where: {
-                $0.contains { trimmed(lines[$0]) == trimmed(line) }
+                $0.contains { lines[$0].trimmed == line.trimmed }
             }),
-            let index = section.first(where: { trimmed(lines[$0]) == trimmed(line) })
+            let index = section.first(where: { lines[$0].trimmed == line.trimmed })
         else { return nil }
-        let isAlone = section.allSatisfy { $0 == index || trimmed(lines[$0]).isEmpty }
+        let isAlone = section.allSatisfy { $0 == index || lines[$0].trimmed.isEmpty }
         lines.remove(at: index)
         if isAlone {
             lines.remove(at: section.lowerBound - 1)
             // The empty line that came before the header.
             let before = section.lowerBound - 2
-            if before >= 0, trimmed(lines[before]).isEmpty { lines.remove(at: before) }
+            if before >= 0, lines[before].trimmed.isEmpty { lines.remove(at: before) }
         }
         return lines.joined(separator: "\n")
     }
 
     /// The ranges of the lines that follow each header of this text, up to the next one.
     private static func sections(_ header: String, of lines: [String]) -> [Range<Int>] {
-        lines.indices.filter { trimmed(lines[$0]) == header }.map { start in
-            let end = lines[(start + 1)...].firstIndex { trimmed($0).hasPrefix("[") } ?? lines.endIndex
+        lines.indices.filter { lines[$0].trimmed == header }.map { start in
+            let end = lines[(start + 1)...].firstIndex { $0.trimmed.hasPrefix("[") } ?? lines.endIndex
             return start + 1..<end
         }
     }
@@ -114,11 +114,7 @@ enum ConfigurationEdit {
         text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    private static func trimmed(_ line: String) -> String {
-        String(line.drop(while: \.isWhitespace).trimmingEnd())
-    }
-
-    private static func key(of line: String) -> String { trimmed(String(line.prefix { $0 != "=" })) }
+    private static func key(of line: String) -> String { line.prefix { $0 != "=" }.trimmed }
 
     // MARK: Docker's JSON
 

@@ -38,12 +38,18 @@ enum Askpass {
             guard let passwords = try InternetPasswords.present(), let item = try passwords.find(address).first,
                 let secret = try passwords.secret(item)
             else { throw absent(address) }
-            try StandardOutput.write(secret + Data([0x0A]))
+            try answer(secret)
         case .passphrase(let file):
             let search = PasswordSearch(service: keyService, account: file)
             let item = try search.one(in: .ofOwnerInPresentVault(), includingValues: true)
-            try StandardOutput.write((item.value ?? Data()) + Data([0x0A]))
+            try answer(item.value ?? Data())
         }
+    }
+
+    /// Writes a secret and a newline, without a copy of the secret.
+    private static func answer(_ secret: Data) throws(Failure) {
+        try StandardOutput.write(secret)
+        try StandardOutput.write(Data([0x0A]))
     }
 
     private static func absent(_ address: InternetAddress) -> Failure {

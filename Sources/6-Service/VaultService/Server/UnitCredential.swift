@@ -62,6 +62,8 @@ final class UnitCredentialConnection: ServedConnection {
         let user = Peer.user(of: socket)
         guard let asked = UnitCredential(askedOn: socket) else {
             server.observer.rejected(reason: "the connection is not one of a service manager for a unit", user: user)
+            // A connection that is refused costs as much as one that is served.
+            server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket)
             return waitForTheEnd()
         }
         do throws(VaultError) {
