@@ -97,12 +97,12 @@ package final class SecretBus: @unchecked Sendable {
         let request = call.request
         if !isForPortal {
             do throws(SecretServiceError) {
-                try SecretClient.check(request)
+                try request.check()
             } catch {
                 return try peer.reply(to: call, with: .failure(error))
             }
         }
-        guard let arguments = call.arguments(most: SecretClient.mostValues(request)) else {
+        guard let arguments = call.arguments(most: request.mostValues) else {
             return try peer.reply(to: call, with: .failure(.malformed))
         }
         guard !isForPortal || !PortalClient.isProtected(call.request) || isPortal(sender) else {

@@ -1,4 +1,13 @@
 import SystemBus
+import VaultInterface
+
+/// The vault for one program.
+struct SecretAccess {
+    /// The vault with what the program may do now. New items go to the first group of its client.
+    let session: () throws(VaultError) -> VaultSession
+    /// Who the program is, for a person.
+    let name: String
+}
 
 /// What a program asks of the service, with the arguments.
 struct SecretCall: Sendable {
@@ -36,4 +45,25 @@ extension SecretAnswer {
             return .failure(SecretServiceError(error))
         }
     }
+}
+
+extension BusRequest {
+    /// Checks that the service has the method, and that the arguments have its types.
+    func check() throws(SecretServiceError) {
+        guard interface != Introspection.introspectable else { return }
+        guard let place = SecretPath(path) else { throw .noObject(path) }
+        guard let input = Introspection.input(of: member, in: interface(at: place)) else { throw .unknownMethod(self) }
+        guard signature == input else {
+            throw .invalid("the arguments of \(member) are '\(input)', and not '\(signature)'")
+        }
+    }
+
+    /// The interface that is asked; the object's own if the caller names none.
+    func interface(at path: SecretPath) -> String { interface.isEmpty ? path.interface : interface }
+
+    /// Whether the call or its answer can be long, so that only a few are answered at a time.
+    var isLong: Bool { signature.contains("a") || ["Get", "GetAll", "GetSecret"].contains(member) }
+
+    /// The most values that the call has.
+    var mostValues: Int { signature.hasPrefix("ao") ? 32_768 : 4_096 }
 }

@@ -4,14 +4,6 @@ import KeychainModel
 import SystemBus
 import VaultInterface
 
-/// The vault for one program.
-struct SecretAccess {
-    /// The vault with what the program may do now. New items go to the first group of its client.
-    let session: () throws(VaultError) -> VaultSession
-    /// Who the program is, for a person.
-    let name: String
-}
-
 /// The Secret Service (https://specifications.freedesktop.org/secret-service, 0.2) for one program.
 final class SecretClient: BusClient {
     private let access: SecretAccess
@@ -52,38 +44,14 @@ final class SecretClient: BusClient {
         return SecretStore(session, hub.memory, asks: !hub.isOfSharedVault)
     }
 
-    /// Checks that the service has the method and its arguments' types.
-    static func check(_ call: BusRequest) throws(SecretServiceError) {
-        guard call.interface != Introspection.introspectable else { return }
-        guard let path = SecretPath(call.path) else { throw .noObject(call.path) }
-        guard let input = Introspection.input(of: call.member, in: interface(of: call, at: path)) else {
-            throw .unknownMethod(call)
-        }
-        guard call.signature == input else {
-            throw .invalid("the arguments of \(call.member) are '\(input)', and not '\(call.signature)'")
-        }
-    }
-
-    private static func interface(of call: BusRequest, at path: SecretPath) -> String {
-        call.interface.isEmpty ? path.interface : call.interface
-    }
-
-    /// Whether the call or its answer can be long, so that only a few are answered at a time.
-    static func isLong(_ call: BusRequest) -> Bool {
-        call.signature.contains("a") || ["Get", "GetAll", "GetSecret"].contains(call.member)
-    }
-
-    /// The most values that a call has.
-    static func mostValues(_ call: BusRequest) -> Int { call.signature.hasPrefix("ao") ? 32_768 : 4_096 }
-
-    /// Answers a call that ``check(_:)`` lets pass.
+    /// Answers a call whose request has passed its check.
     func answer(_ call: SecretCall) throws -> SecretAnswer {
         if call.interface == Introspection.introspectable {
             return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
         }
         guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
         let path = try resolve(named)
-        let interface = Self.interface(of: call.request, at: named)
+        let interface = call.request.interface(at: named)
         if interface == Introspection.properties { return try properties(call, path) }
         guard interface == path.interface else { throw SecretServiceError.unknownMethod(call.request) }
         switch path {

@@ -58,7 +58,7 @@ struct SecretConnection {
             result = SecretAnswer.result { try self.answer(reading: call) }
             if case .success(let answer) = result { isAdmitted = admit(answer.size) }
         }
-        counting { SecretClient.isLong(call.request) ? withPlace(answer) : answer() }
+        counting { call.request.isLong ? withPlace(answer) : answer() }
         guard isAdmitted else { return false }
         try peer.reply(to: call, with: result)
         return true
@@ -66,8 +66,8 @@ struct SecretConnection {
 
     private func answer(reading call: BusCall) throws -> SecretAnswer {
         let isForBus = call.request.interface == BusNames.interface
-        if !isForBus { try SecretClient.check(call.request) }
-        guard let arguments = call.arguments(most: SecretClient.mostValues(call.request)) else {
+        if !isForBus { try call.request.check() }
+        guard let arguments = call.arguments(most: call.request.mostValues) else {
             throw SecretServiceError.malformed
         }
         let read = SecretCall(request: call.request, arguments: arguments)
