@@ -62,9 +62,9 @@ package struct ItemMetadata: Sendable, Hashable {
         out.append(bigEndian: accessControlFlags?.rawValue ?? 0)
         out.append(bigEndian: creationDate.timeIntervalSinceReferenceDate.bitPattern)
         out.append(bigEndian: modificationDate.timeIntervalSinceReferenceDate.bitPattern)
-        out.append(bigEndian: UInt16(accessGroup.utf8.count))
+        out.append(bigEndian: UInt16(truncatingIfNeeded: accessGroup.utf8.count))
         out.append(contentsOf: accessGroup.utf8)
-        out.append(bigEndian: UInt16(attributes.count))
+        out.append(bigEndian: UInt16(truncatingIfNeeded: attributes.count))
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
             out.append(bigEndian: name.code)
             switch value {
@@ -78,14 +78,14 @@ package struct ItemMetadata: Sendable, Hashable {
         if version == 1 { return Data(out) }
         out.append(expiry == .never ? 0 : 1)
         if let date = expiry.date { out.append(bigEndian: date.timeIntervalSinceReferenceDate.bitPattern) }
-        out.append(bigEndian: UInt16(customAttributes.count))
+        out.append(bigEndian: UInt16(truncatingIfNeeded: customAttributes.count))
         for (name, value) in customAttributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-            out.append(UInt8(name.utf8.count))
+            out.append(UInt8(truncatingIfNeeded: name.utf8.count))
             out.append(contentsOf: name.utf8)
-            out.append(bigEndian: UInt16(value.utf8.count))
+            out.append(bigEndian: UInt16(truncatingIfNeeded: value.utf8.count))
             out.append(contentsOf: value.utf8)
         }
-        if let count = kept.count { out.append(bigEndian: UInt16(count)) }
+        if let count = kept.count { out.append(bigEndian: UInt16(truncatingIfNeeded: count)) }
         return Data(out)
     }
 
@@ -197,7 +197,8 @@ private struct Reader {
         return string
     }
 
+    /// Earlier software stored dates of any year, and what is none.
     mutating func date() throws(SealingError) -> Date {
-        Date(timeIntervalSinceReferenceDate: Double(bitPattern: try integer(UInt64.self)))
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: try integer(UInt64.self))).nearestStorable
     }
 }

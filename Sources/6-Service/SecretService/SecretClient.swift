@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import SystemBus
@@ -410,7 +411,9 @@ final class SecretClient: BusClient {
     /// Returns the properties of an object. Each is made when it is asked for: a program that asks whether a collection
     /// is locked must not wait for the list of its items.
     private func values(of path: SecretPath) throws -> [String: () throws -> BusArgument] {
-        func seconds(_ date: Date?) -> BusArgument { .unsigned64(UInt64(max(0, date?.timeIntervalSince1970 ?? 0))) }
+        func seconds(_ date: Date?) -> BusArgument {
+            .unsigned64(UInt64(clamping: max(0, date?.timeIntervalSince1970 ?? 0)))
+        }
         switch path {
         case .service:
             return [

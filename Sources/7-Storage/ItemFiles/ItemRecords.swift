@@ -38,7 +38,7 @@ enum ItemRecords {
         guard items.count <= ReceiveItems.most else { throw .tooLarge(limit: ItemFile.largestContents) }
         guard !items.isEmpty else { throw .bound(reason: "there is no item to send") }
         let buffer = FrameBuffer()
-        buffer.append(UInt32(items.count))
+        buffer.append(UInt32(truncatingIfNeeded: items.count))
         for item in items {
             try encode(item, to: buffer)
             guard buffer.count <= ItemFile.largestContents else {
@@ -242,8 +242,9 @@ enum ItemRecords {
 
         private func date(_ reader: inout FrameReader) throws(FrameError) -> Date {
             let seconds = Double(bitPattern: try reader.integer())
-            guard seconds.isFinite else { throw FrameError("an item has a date that is none") }
-            return Date(timeIntervalSinceReferenceDate: seconds)
+            let date = Date(timeIntervalSinceReferenceDate: seconds)
+            guard date.isStorable else { throw FrameError(Date.notStorable) }
+            return date
         }
 
         private func text(_ bytes: UnsafeRawBufferPointer) throws(FrameError) -> String {

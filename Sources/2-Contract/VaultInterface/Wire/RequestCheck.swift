@@ -1,4 +1,5 @@
 import Access
+import FoundationEssentials
 import KeychainModel
 
 /// Checks of requests that come from outside. In a program the layer above the vault makes them: what it would
@@ -13,6 +14,7 @@ enum RequestCheck {
         try check(item.attributes, of: item.itemClass)
         try check(item.customAttributes)
         try check(item.accessControl)
+        try check(item.expiry)
     }
 
     /// Checks an item that another vault had.
@@ -20,6 +22,10 @@ enum RequestCheck {
         try check(item.attributes, of: item.itemClass)
         try check(item.customAttributes)
         try check(item.accessControl)
+        try check(item.expiry)
+        guard item.creationDate.isStorable, item.modificationDate.isStorable else {
+            throw .invalidRequest(reason: Date.notStorable)
+        }
         guard ItemClass.stored.contains(item.itemClass), item.identityKey == nil, !item.isTombstone else {
             throw .invalidRequest(reason: "an identity, or the trace of a deleted item, cannot be taken in")
         }
@@ -32,6 +38,7 @@ enum RequestCheck {
         try check(changes.attributes, of: itemClass)
         try check(changes.customAttributes)
         if let control = changes.accessControl { try check(control) }
+        try check(changes.expiry)
     }
 
     static func check(_ query: ItemQuery) throws(VaultError) {
@@ -49,6 +56,10 @@ enum RequestCheck {
         }
     }
 
+    private static func check(_ expiry: Expiry?) throws(VaultError) {
+        guard expiry?.isStorable ?? true else { throw .invalidRequest(reason: Date.notStorable) }
+    }
+
     private static func check(_ attributes: CustomAttributes?) throws(VaultError) {
         if let problem = attributes?.problem { throw .invalidRequest(reason: problem) }
     }
@@ -63,6 +74,7 @@ enum RequestCheck {
             guard definition.kind.holds(value) else {
                 throw .invalidRequest(reason: "an attribute of the wrong type")
             }
+            guard value.isStorable else { throw .invalidRequest(reason: Date.notStorable) }
         }
     }
 }

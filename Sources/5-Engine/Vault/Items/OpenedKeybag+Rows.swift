@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import Items
 import Keybag
@@ -154,6 +155,9 @@ extension OpenedKeybag {
         guard item.accessGroup.utf8.count <= UInt16.max else {
             throw VaultError.attributesTooLarge(size: item.accessGroup.utf8.count, limit: Int(UInt16.max))
         }
+        guard item.creationDate.isStorable, item.modificationDate.isStorable, item.expiry.isStorable,
+            item.attributes.values.allSatisfy(\.isStorable)
+        else { throw VaultError.invalidRequest(reason: Date.notStorable) }
         guard item.kept.isValid else {
             throw VaultError.invalidRequest(reason: "a vault keeps 0 to \(KeptVersions.largest) versions of an item")
         }

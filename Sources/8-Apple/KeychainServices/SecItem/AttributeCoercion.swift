@@ -1,3 +1,4 @@
+import Bytes
 import Certificates
 import Foundation
 import KeychainModel
@@ -105,7 +106,7 @@ enum AttributeCoercion {
     }
 
     private static func date(_ value: Any) throws(SecItemFailure) -> AttributeValue {
-        guard let date = value as? Date, date.timeIntervalSinceReferenceDate.isFinite else { throw .parameter }
+        guard let date = value as? Date, date.isStorable else { throw .parameter }
         return .date(date)
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 
 /// Issues, checks and rotates the tokens with which people stay signed in to a server.
@@ -106,8 +107,12 @@ public struct SessionTokens: Sendable {
     /// `session`.
     private func newest(after session: SignInSession) async throws -> SignInSession? {
         var newest = session
+        var passed: Set<Data> = [session.hash]
         while let hash = newest.successor {
-            guard let successor = try await store.session(hash), !successor.isShown else { return nil }
+            // A store whose sessions follow each other in a circle has no newest one.
+            guard passed.insert(hash).inserted, let successor = try await store.session(hash), !successor.isShown else {
+                return nil
+            }
             newest = successor
         }
         return newest
@@ -147,7 +152,8 @@ public struct SessionTokens: Sendable {
 }
 
 extension Date {
-    fileprivate func duration(to later: Date) -> Duration { .seconds(later.timeIntervalSince(self)) }
+    // A store returns what was written to it, which can be any date.
+    fileprivate func duration(to later: Date) -> Duration { Duration(clampingSeconds: later.timeIntervalSince(self)) }
 
     /// The date that is this far in the past.
     fileprivate func before(_ duration: Duration) -> Date { addingTimeInterval(-(duration / .seconds(1))) }
