@@ -25,7 +25,9 @@ package protocol ServedCall: Sendable {
     ///
     /// A system takes the processor from a thread only after milliseconds, in which a lookup of another program could
     /// be done a hundred times.
-    func breathe()
+    ///
+    /// - Throws: ``VaultError/clientIsGone``: nobody waits for the work any more.
+    func breathe() throws(VaultError)
 
     /// Runs `body`, which waits for a person and needs no processor, while others take the place of this call.
     func wait<Result>(for body: () -> Result) -> Result

@@ -96,8 +96,10 @@ extension AuditFailure {
             case .passcodeDelayed: .delayed
             case .passcodeNotSet: .noPasscode
             case .erasedAfterWrongPasscodes: .erased
-            case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet: .invalid
-            case .corruptItem, .corruptVault, .corruptFileKey, .corruptBackup: .damaged
+            // The client sends a file's key, so any program can send one that is none.
+            case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet, .corruptFileKey:
+                .invalid
+            case .corruptItem, .corruptVault, .corruptBackup: .damaged
             case .unusableVault, .readOnly, .diskFull, .quotaExceeded, .inputOutput, .busy: .storage
             default: .other
             }

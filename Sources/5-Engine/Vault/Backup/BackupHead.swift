@@ -65,13 +65,13 @@ package struct BackupHead: Sendable, Equatable {
             case .recoveryKey(let record): (2, Self.noSalt, Self.noCost, record)
             case .thisVault: (3, Self.noSalt, Self.noCost, Data())
             }
-        var encoded = Data(Self.magic + [0, UInt8(version), code])
+        var encoded = Data(Self.magic + [0, UInt8(truncatingIfNeeded: version), code])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
         encoded.append(bigEndian: time)
         encoded += salt + argonSalt
         encoded.append(bigEndian: cost.memoryKiB)
         encoded.append(bigEndian: cost.passes)
-        encoded.append(bigEndian: UInt32(record.count))
+        encoded.append(bigEndian: UInt32(truncatingIfNeeded: record.count))
         return encoded + record
     }
 

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import FoundationEssentials
 import Items
@@ -28,7 +29,7 @@ enum BackupRestore {
         var isComplete = false
         while !isComplete {
             try vault.writing(for: AccessGate.authorize(.fillFromBackup)) { writer, keybag in
-                if isFirst { try writer.continueNumbers(after: Int64(Date().timeIntervalSince1970 * 1_000)) }
+                if isFirst { try writer.continueNumbers(after: Int64(clamping: Date().timeIntervalSince1970 * 1_000)) }
                 isFirst = false
                 for _ in 0..<rowsOfTransaction {
                     switch try rows.next() {

@@ -42,8 +42,10 @@ struct BackupRow {
         withUnsafeBytes(of: binding.identifier.uuid) { encoded.append(contentsOf: $0) }
         encoded.append(bigEndian: binding.group)
         encoded.append(binding.primaryKey)
-        for part in [row.metadata, row.value.seal, value] { encoded.append(bigEndian: UInt32(part.count)) }
-        encoded.append(bigEndian: UInt32(binding.terms.count))
+        for part in [row.metadata, row.value.seal, value] {
+            encoded.append(bigEndian: UInt32(truncatingIfNeeded: part.count))
+        }
+        encoded.append(bigEndian: UInt32(truncatingIfNeeded: binding.terms.count))
         encoded.append(bigEndian: binding.version)
         for term in binding.terms { encoded.append(bigEndian: term) }
         for part in [row.metadata, row.value.seal, value] { encoded.append(part) }

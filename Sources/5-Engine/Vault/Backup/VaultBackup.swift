@@ -50,7 +50,7 @@ final class VaultBackup: Sendable {
         case .thisVault: kind = .thisVault
         }
         return BackupHead(
-            keybag: keybag.identifier, time: Int64(now().timeIntervalSince1970 * 1_000),
+            keybag: keybag.identifier, time: Int64(clamping: now().timeIntervalSince1970 * 1_000),
             salt: Data([UInt8].random(count: BackupHead.saltSize)), seal: kind)
     }
 
@@ -79,7 +79,7 @@ final class VaultBackup: Sendable {
         let former = try keybag.formerKeys()
         if !former.keybags.isEmpty {
             let encoded = former.encoded(under: try keybag.keys.classKey(for: .always))
-            try writer.write(Data([4] + UInt32(encoded.count).bigEndianBytes) + encoded, send)
+            try writer.write(Data([4] + UInt32(truncatingIfNeeded: encoded.count).bigEndianBytes) + encoded, send)
         }
         try reader.forEachRow { row in
             visited += 1

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import Enclave
 import FoundationEssentials
@@ -280,7 +281,7 @@ final class OpenedVault: Sendable {
                 if let present = try? folder.openKeybag() { try? folder.settleRenewal(present) }
                 // Another process may still write, with numbers after this one. None writes a thousand times a second
                 // for as long as there are milliseconds since 1970.
-                let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1_000))
+                let milliseconds = UInt64(clamping: max(0, Date().timeIntervalSince1970 * 1_000))
                 let last = (try? former.sequence()) ?? 0
                 var fresh = try folder.replaceKeys(after: max(last + 1, milliseconds))
                 // Other processes have the keys of these rows in memory, and notice that they are gone.

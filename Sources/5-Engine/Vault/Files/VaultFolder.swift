@@ -1,5 +1,6 @@
 import Access
 import Audit
+import Bytes
 import Enclave
 import FoundationEssentials
 import Items

@@ -57,7 +57,12 @@ struct VaultPresence: Sendable {
         case .freshPasswordKey:
             try CurrentCall.served?.giveWay()
             try check.stretchFreshPassword(passwordCost)
-        case .room(let bytes): try CurrentCall.served?.makeRoom(for: bytes)
+        case .room(let bytes):
+            // A call that started again with the room it had would do so for ever.
+            guard let call = CurrentCall.served, bytes > call.room else {
+                throw .invalidRequest(reason: "this takes more room than a request may have; name fewer items")
+            }
+            try call.makeRoom(for: bytes)
         case .enrolment:
             let available = availability(for: client)
             check.enrolment = .some(available.biometryState)

@@ -65,7 +65,7 @@ struct ItemFinder {
     }
 
     /// After how many rows a served call breathes: some 100 µs.
-    private static let breath = 16
+    static let breath = 16
 
     /// Some of the items that a query finds.
     struct Slice {
@@ -90,7 +90,8 @@ struct ItemFinder {
                 reason: "this takes more than \(Self.mostItems) items, or more than "
                     + "\((limits?.most ?? 0) >> 20) MiB of values, at once; name fewer")
         }
-        throw PresenceCheck.Need.room(limits.bytes + slice.needed)
+        // More than it has, also where attributes alone filled the room.
+        throw PresenceCheck.Need.room(limits.bytes + max(1, slice.needed))
     }
 
     /// Returns the next of the items that `query` finds, opened: as many as there is room for.
@@ -124,7 +125,7 @@ struct ItemFinder {
             }
         ) { row in
             rows += 1
-            if rows.isMultiple(of: Self.breath) { served?.breathe() }
+            if rows.isMultiple(of: Self.breath) { try served?.breathe() }
             do {
                 if let match = try match(row, query, plan, filter, includingValues: includingValues) {
                     found.append(match)
@@ -189,18 +190,20 @@ struct ItemFinder {
     ///
     /// Opens no row if digests alone decide which items are meant. So locked and damaged items can be deleted too.
     ///
-    /// - Returns: At most as many as one transaction of a served call may change, and where to go on.
+    /// - Returns: As many as one transaction of a served call may visit, and where to go on.
     func rows(_ query: ItemQuery, after start: SearchPosition) throws -> (rows: [ItemRow], next: SearchPosition?) {
         let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let filter = filter(of: query)
         var found: [ItemRow] = []
+        var visited = 0
         let next = try reader.forEach(plan.search, after: start, includingCiphertext: filter.needsValue) { row in
+            visited += 1
             if try !plan.needsOpenedAttributes || accepts(row, plan, filter) {
                 // Nobody needs the value any more.
                 let value = SealedValue(seal: row.value.seal, ciphertext: nil)
                 found.append(ItemRow(binding: row.binding, metadata: row.metadata, value: value))
             }
-            return found.count < limits?.items ?? .max
+            return visited < limits?.items ?? .max
         }
         if next == nil { try plan.checkOverlooked(query, found: found.count, reader) }
         return (found, next)

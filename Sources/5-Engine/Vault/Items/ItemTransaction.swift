@@ -192,7 +192,7 @@ struct ItemTransaction {
         // It says how the item is treated, and not what is in it.
         item.kept = found.item.kept
         item.version = found.row.binding.nextVersion
-        item.modificationDate = max(now(), found.item.modificationDate.addingTimeInterval(0.001))
+        item.modificationDate = max(now(), found.item.modificationDate.addingTimeInterval(0.001)).nearestStorable
         try replace(found, with: item)
         return item
     }
@@ -205,7 +205,7 @@ struct ItemTransaction {
     /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
     func bringBack(_ former: StoredItem, last: RowBinding) throws -> StoredItem {
         var item = former
-        item.modificationDate = max(now(), former.modificationDate.addingTimeInterval(0.001))
+        item.modificationDate = max(now(), former.modificationDate.addingTimeInterval(0.001)).nearestStorable
         // A tombstone was a version, too.
         let search = ItemSearch(
             itemClass: item.itemClass, seek: .filed(item.identifier.term), isTombstone: nil, identifier: item.identifier

@@ -78,11 +78,13 @@ struct VaultHistory: Sendable {
                 let (liveStart, deletedStart) = (live, deleted)
                 // The rows of the items, and their present versions.
                 let found: [(row: Int64, present: ItemVersion?)]
+                var needed = 0
                 (found, live, deleted) = try vault.reading(for: authorization) { reader, keybag in
                     let finder = ItemFinder(reader, keybag, authorization, presence, now: now())
                     if let start = liveStart {
                         let slice = try finder.slice(query, after: start, includingValues: false)
                         let found = slice.items.map { ($0.row.binding.rowID, Optional(Self.present($0))) }
+                        needed = slice.needed
                         return (found, slice.next, deletedStart)
                     }
                     guard let start = deletedStart else { return ([], nil, nil) }
@@ -102,7 +104,7 @@ struct VaultHistory: Sendable {
                         if next != nil { try CurrentCall.served?.giveWay() }
                     }
                 }
-                if live != nil || deleted != nil { try CurrentCall.served?.giveWay() }
+                if live != nil || deleted != nil { try CurrentCall.served?.makeRoom(for: needed) }
             }
             guard sent > 0 else { throw VaultError.itemNotFound }
             return sent

@@ -231,7 +231,6 @@ struct VaultItems: Sendable {
                         return try deleteIdentities(query, finder, referrers: certificates, in: transaction)
                     }
                     let found = try finder.rows(query, after: start)
-                    guard deleted > 0 || !found.rows.isEmpty else { throw VaultError.itemNotFound }
                     for row in found.rows {
                         let item = try? keybag.openMetadata(of: row)
                         try transaction.remove(row, opened: item)
@@ -243,6 +242,7 @@ struct VaultItems: Sendable {
                 deleted += count
                 if next != nil { try CurrentCall.served?.giveWay() }
             }
+            guard deleted > 0 else { throw VaultError.itemNotFound }
             return deleted
         }
     }
@@ -351,7 +351,7 @@ struct VaultItems: Sendable {
     /// Returns the present time, and at least a millisecond after the item's last change, so that changes have an
     /// order.
     private func modificationDate(after item: StoredItem) -> Date {
-        max(now(), item.modificationDate.addingTimeInterval(0.001))
+        max(now(), item.modificationDate.addingTimeInterval(0.001)).nearestStorable
     }
 
     func check(_ attributes: CustomAttributes) throws(VaultError) {

@@ -66,8 +66,7 @@ struct VaultEnclaveKeys: Sendable {
                 guard let keyKey else {
                     // A wrong password and a changed record look the same, as they should.
                     if header?.password != nil { throw VaultError.authenticationFailed }
-                    throw VaultError.corruptVault(
-                        reason: "the key's record was changed, or is another vault's")
+                    throw Self.foreign("it was changed, or is another vault's")
                 }
                 return try Self.compute(
                     operation.operation, with: key,
@@ -77,18 +76,24 @@ struct VaultEnclaveKeys: Sendable {
         }
     }
 
+    /// The record is the client's, and so is the fault: the vault is whole.
+    private static func foreign(_ reason: String) -> VaultError {
+        .invalidRequest(
+            reason: "this is no key of this vault's enclave (\(reason)); take the key's data as it was made")
+    }
+
     private static func header(of key: EnclaveKeyRecord) throws -> SealHeader? {
         guard !key.factors.isEmpty else {
             // Without its factors a key would open with less than its access control demands.
             guard !key.accessControl.isSealedFurther else {
-                throw VaultError.corruptVault(reason: "the key's record lacks what its access control asks for")
+                throw foreign("it lacks what its access control asks for")
             }
             return nil
         }
         do throws(SealingError) {
             return try SealHeader(decoding: [UInt8](key.factors))
         } catch {
-            throw VaultError.corruptVault(reason: "the key's record is malformed (\(error.reason))")
+            throw foreign("it is malformed: \(error.reason)")
         }
     }
 

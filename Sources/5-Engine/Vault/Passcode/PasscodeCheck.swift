@@ -76,11 +76,11 @@ final class PasscodeCheck: Sendable {
     private func countTry(_ keys: ClassKeys, answeredBy program: ServedProgram?) throws -> UInt32 {
         if let program {
             let wait = answers.withLock { $0.beginAnswer(of: program, now: clock.uptime()) }
-            guard wait == 0 else { throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up))) }
+            guard wait == 0 else { throw VaultError.passcodeDelayed(retryAfter: Int(clamping: wait.rounded(.up))) }
             return 0
         }
         switch try tries.beginTry(keys) {
-        case .refused(let wait): throw VaultError.passcodeDelayed(retryAfter: Int(wait.rounded(.up)))
+        case .refused(let wait): throw VaultError.passcodeDelayed(retryAfter: Int(clamping: wait.rounded(.up)))
         case .granted(let failures): return failures
         }
     }
@@ -90,13 +90,13 @@ final class PasscodeCheck: Sendable {
             try vault.erase(for: AccessGate.authorize(.eraseAfterWrongPasscodes))
             throw VaultError.erasedAfterWrongPasscodes
         }
-        throw VaultError.wrongPasscode(retryAfter: Int(PasscodeAttempts.wait(after: failures).rounded(.up)))
+        throw VaultError.wrongPasscode(retryAfter: Int(clamping: PasscodeAttempts.wait(after: failures).rounded(.up)))
     }
 
     /// Returns the seconds until an answer of `program` is checked again after wrong ones; 0 for the owner.
     func answerWait(of program: ServedProgram?) -> Int {
         guard let program else { return 0 }
-        return Int(answers.withLock { $0.wait(for: program, now: clock.uptime()) }.rounded(.up))
+        return Int(clamping: answers.withLock { $0.wait(for: program, now: clock.uptime()) }.rounded(.up))
     }
 
     /// Returns the verifier that checks passcodes for authenticators.

@@ -122,7 +122,7 @@ extension PasscodeProtection {
             guard (1...255).contains(limit) else {
                 throw VaultError.invalidRequest(reason: "the vault is erased after 1 to 255 wrong passcodes, or never")
             }
-            eraseAfter = UInt8(limit)
+            eraseAfter = UInt8(truncatingIfNeeded: limit)
         }
         self = .fresh(cost: cost, eraseAfter: eraseAfter, isAnchored: isAnchored)
     }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Enclave
 import Items
 import Keybag
@@ -31,7 +32,7 @@ struct VaultMaintenance: Sendable {
             if isKeeper, keys.keybag.passcode != nil {
                 let attempts = try tries.state(keys)
                 status.failedAttempts = Int(attempts.failures)
-                status.retryAfter = max(Int(attempts.wait.rounded(.up)), try keys.enclave.lockoutTime())
+                status.retryAfter = max(Int(clamping: attempts.wait.rounded(.up)), try keys.enclave.lockoutTime())
             }
             return status
         }
@@ -70,7 +71,13 @@ struct VaultMaintenance: Sendable {
         return try vault.reading(for: authorization) { reader, keybag in
             var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: problems)
             var filings: [(row: RowBinding, terms: Set<Int64>)] = []
+            var visited = 0
+            func visit() throws {
+                visited += 1
+                if visited.isMultiple(of: ItemFinder.breath) { try CurrentCall.served?.breathe() }
+            }
             try reader.forEachRow { row in
+                try visit()
                 do {
                     let row = try row.get()
                     guard let (item, isSealedFurther) = try opened(row, keybag) else { return }
@@ -83,6 +90,7 @@ struct VaultMaintenance: Sendable {
                 }
             }
             try reader.forEachFormerRow { place, former in
+                try visit()
                 do {
                     _ = try opened(try former.get().row, keybag)
                 } catch KeybagError.locked {

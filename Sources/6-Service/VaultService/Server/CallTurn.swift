@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import Synchronization
 import VaultInterface
@@ -97,8 +98,9 @@ final class CallTurn: ServedCall, @unchecked Sendable {
         try checkClient()
     }
 
-    func breathe() {
+    func breathe() throws(VaultError) {
         if hasTurn { sched_yield() }
+        try checkClient()
     }
 
     func wait<Result>(for body: () -> Result) -> Result {
