@@ -82,10 +82,10 @@ floor(
     module("Bytes", uses: "CLibrary"),
     module("Frames", uses: "Bytes", "CLibrary"),
     library("CSodium", pkgConfig: "libsodium", package: "libsodium-dev"),
-    module("SecureMemory", uses: "CLibrary", "CSodium"),
-    module("PrivateFiles", uses: "CLibrary"),
+    module("SecureMemory", uses: "Bytes", "CLibrary", "CSodium"),
+    module("PrivateFiles", uses: "Bytes", "CLibrary"),
     module("SystemLibraries", uses: "Bytes", "CLibrary"),
-    module("SystemHTTP", uses: "CLibrary", "SystemLibraries"),
+    module("SystemHTTP", uses: "Bytes", "CLibrary", "SystemLibraries"),
     module("CAEAD"),
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto, cryptoExtras),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
@@ -124,7 +124,7 @@ floor(
 floor(
     "Sources/4-People",
     module("SystemBus", uses: "Bytes", "CLibrary", "SystemLibraries"),
-    module("LockSignals", uses: "CLibrary", "SystemBus", "SystemLibraries"),
+    module("LockSignals", uses: "Bytes", "CLibrary", "SystemBus", "SystemLibraries"),
     module(
         "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",
         "SystemLibraries", crypto)
@@ -133,10 +133,11 @@ floor(
 // Every decision about items.
 floor(
     "Sources/5-Engine",
-    module("Attestation", uses: crypto),
-    module("Enclave", uses: "Attestation", "SecureMemory", crypto),
+    module("Attestation", uses: "Bytes", crypto),
+    module("Enclave", uses: "Attestation", "Bytes", "SecureMemory", crypto),
     library("CTSS2"),
-    module("TPM", uses: "Attestation", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
+    module(
+        "TPM", uses: "Attestation", "Bytes", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
     module(
         "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
     module("Sealing", uses: "Bytes", "KeychainModel", crypto),
@@ -222,7 +223,7 @@ floor(
     module(
         "DataProtection",
         uses: "Bytes", "CLibrary", "DataProtectionEssentials", "KeychainModel", "ProtectedFiles", "VaultInterface"),
-    module("DataProtectionNetworking", uses: "DataProtection"),
+    module("DataProtectionNetworking", uses: "Bytes", "DataProtection"),
     module(
         "DatabaseFiles",
         uses: "Bytes", "CLibrary", "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS",
@@ -239,7 +240,7 @@ floor(
         uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys",
         "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
-    module("KeychainConfiguration", uses: "Keychain", "KeychainServices", "VaultInterface", configuration),
+    module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
         "KeychainTesting",
         uses: "Access", "Bytes", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
@@ -371,7 +372,8 @@ if !isFetched {
         tests(
             "KeychainServicesTests",
             uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "OnlineChecks",
-            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface", crypto, links: ["TrustWorker"]),
+            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface", crypto, links: ["TrustWorker"],
+            hasFixtures: true),
         tests(
             "KeychainTestingTests",
             uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",

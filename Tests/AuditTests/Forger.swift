@@ -125,8 +125,10 @@ struct Forger {
     {
         var contents = Data()
         for slot in 0..<2 {
-            var message = Data("head3".utf8) + [UInt8(slot)]
-            for number in [sequence, UInt64(size)] { withUnsafeBytes(of: number.bigEndian) { message += Data($0) } }
+            var message = Data("head3".utf8) + [UInt8(truncatingIfNeeded: slot)]
+            for number in [sequence, UInt64(clamping: size)] {
+                withUnsafeBytes(of: number.bigEndian) { message += Data($0) }
+            }
             message += link
             var text =
                 #"{"v":3,"slot":\#(slot),"seq":\#(sequence),"size":\#(size),"link":"\#(link.hexadecimal())","#

@@ -30,7 +30,7 @@ import VaultInterface
         #expect(records.filter { $0.event == "read" && $0.items == 1 }.count == 200)
         for log in [nil, "looks"] {
             let numbers = records.filter { $0.log == log }.map(\.sequence)
-            #expect(numbers == Array(1...UInt64(numbers.count)))
+            #expect(numbers == Array(1...UInt64(clamping: numbers.count)))
         }
         #expect(try vault.verifyAudit(as: .owner) == AuditReport(records: records.count + 1))
     }
@@ -47,7 +47,7 @@ import VaultInterface
             worker.cue()
             // After so many reads, and wherever it is in one that comes later.
             worker.waitForOutput(2 + random.int(below: 20))
-            usleep(UInt32(random.int(below: 2_000)))
+            usleep(UInt32(truncatingIfNeeded: random.int(below: 2_000)))
             worker.kill()
             worker.wait()
             said += worker.readToEnd().count
@@ -69,7 +69,7 @@ import VaultInterface
             #expect(worker.readLine() == "ready")
             worker.cue()
             worker.waitForOutput(2 + random.int(below: 20))
-            usleep(UInt32(random.int(below: 2_000)))
+            usleep(UInt32(truncatingIfNeeded: random.int(below: 2_000)))
             worker.kill()
             worker.wait()
             said += worker.readToEnd().count
@@ -97,7 +97,7 @@ import VaultInterface
             #expect(worker.readLine() == "ready")
             worker.cue()
             worker.waitForOutput(2 + random.int(below: 3))
-            usleep(UInt32(random.int(below: 30_000)))
+            usleep(UInt32(truncatingIfNeeded: random.int(below: 30_000)))
             worker.kill()
             worker.wait()
             said += worker.readToEnd().count

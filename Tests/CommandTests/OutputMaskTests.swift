@@ -43,7 +43,9 @@ import Testing
         var masks = 0
         for round in 0..<3_000 {
             let letters = 2 + random.int(below: 3)
-            func text(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(97 + random.int(below: letters)) } }
+            func text(_ count: Int) -> [UInt8] {
+                (0..<count).map { _ in UInt8(truncatingIfNeeded: 97 + random.int(below: letters)) }
+            }
             let secrets = (0..<1 + random.int(below: 4)).map { _ in text(1 + random.int(below: 7)) }
             var stream = text(random.int(below: 60))
             if round.isMultiple(of: 2), let secret = secrets.first { stream += secret + text(random.int(below: 5)) }
@@ -68,7 +70,9 @@ import Testing
     @Test func nothingElseIsHeldBack() throws {
         var random = SeededGenerator()
         for round in 0..<1_000 {
-            func text(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(97 + random.int(below: 3)) } }
+            func text(_ count: Int) -> [UInt8] {
+                (0..<count).map { _ in UInt8(truncatingIfNeeded: 97 + random.int(below: 3)) }
+            }
             let secrets = (0..<1 + random.int(below: 3)).map { _ in text(2 + random.int(below: 6)) }
             let stream = text(random.int(below: 40))
             var mask = try Self.mask(secrets)

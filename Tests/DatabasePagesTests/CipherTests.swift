@@ -143,7 +143,7 @@ struct CipherUnderTest {
             for _ in 0..<12 {
                 group.addTask {
                     var random = SeededGenerator()
-                    for number in 2..<UInt32(TestScale.count(200, soak: 20_000)) {
+                    for number in 2..<UInt32(truncatingIfNeeded: TestScale.count(200, soak: 20_000)) {
                         let page = one.page(&random)
                         let (sealed, version) = try one.seal(page, extra: 4, at: .main(page: number))
                         let opened = try one.open(sealed, at: .main(page: number))

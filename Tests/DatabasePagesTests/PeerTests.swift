@@ -62,7 +62,7 @@ import Testing
 
         var state: PageScript.State {
             var state = PageScript.State()
-            for version in versions { state.versions[UInt32(version[0])] = version[1] }
+            for version in versions { state.versions[UInt32(truncatingIfNeeded: version[0])] = version[1] }
             (state.pageCount, state.logFrames, state.logSalts, state.formerSalts) = (pages, frames, salts, former)
             return state
         }
@@ -99,18 +99,18 @@ import Testing
             var expected = PageScript.State()
             var made: [Group] = []
             for number in 1...UInt64(8) {
-                let count = UInt32(1 + random.int(below: 500))
+                let count = UInt32(truncatingIfNeeded: 1 + random.int(below: 500))
                 var batches: [[[UInt64]]] = []
                 for _ in 0...random.int(below: 3) {
                     batches.append(
                         (0..<random.int(below: 50)).map { _ in
-                            [UInt64(1 + random.int(below: Int(count))), random.next() | 1]
+                            [UInt64(clamping: 1 + random.int(below: Int(count))), random.next() | 1]
                         })
                 }
                 made.append(
                     Group(
                         sequence: number, salts: number, former: number - 1, pages: count, frames: 3, batches: batches))
-                for entry in batches.joined() { expected.versions[UInt32(entry[0])] = entry[1] }
+                for entry in batches.joined() { expected.versions[UInt32(truncatingIfNeeded: entry[0])] = entry[1] }
                 expected.versions = expected.versions.filter { $0.key <= count }
                 (expected.pageCount, expected.logFrames) = (count, 3)
                 (expected.logSalts, expected.formerSalts) = (number, number - 1)

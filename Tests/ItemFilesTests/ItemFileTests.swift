@@ -193,7 +193,7 @@ import VaultKeys
 
     @Test func contentsInAnotherOrderAreRefused() throws {
         func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
-            [number] + UInt32(bytes.count).bigEndianBytes + bytes
+            [number] + UInt32(truncatingIfNeeded: bytes.count).bigEndianBytes + bytes
         }
         let date = Double(8).bitPattern.bigEndianBytes
         let fields = [
@@ -202,7 +202,7 @@ import VaultKeys
             field(11, [1, 0x61, 0x62]), field(12, [7]), field(13, UInt64(1).bigEndianBytes),
         ]
         func decode(_ fields: [[UInt8]], count: UInt32 = 1) throws -> [StoredItem] {
-            let item = UInt32(fields.count).bigEndianBytes + fields.joined()
+            let item = UInt32(truncatingIfNeeded: fields.count).bigEndianBytes + fields.joined()
             return try ItemRecords.decode(FrameBuffer(count.bigEndianBytes + item))
         }
         #expect(try decode(fields).first?.value == Data([7]))
@@ -222,7 +222,7 @@ import VaultKeys
             (0, field(1, [5])), (0, field(1, [9])), (2, field(3, [5])), (2, field(3, [4])), (3, field(5, [2])),
             (4, field(6, Double.nan.bitPattern.bigEndianBytes)), (6, field(9, [0xFF])), (6, field(9, [0x2A])),
             (10, field(13, [])), (10, [12, 0xFF, 0xFF, 0xFF, 0xFF]), (9, field(11, [0])), (9, field(11, [9, 0x61])),
-            (11, field(13, UInt64(0).bigEndianBytes)), (11, field(13, UInt64(1 << 62 + 1).bigEndianBytes)),
+            (11, field(13, UInt64(0).bigEndianBytes)), (11, field(13, UInt64(clamping: 1 << 62 + 1).bigEndianBytes)),
             (11, field(14, [0, 1])), (11, field(13, UInt64(1).bigEndianBytes) + field(14, [3, 0xE9])),
             (7, field(10, [0x61])), (7, field(10, Array("acct".utf8) + [9])), (1, field(2, [1])),
         ]

@@ -52,7 +52,8 @@ struct AgeSample {
         let count = max(1, (data.count + chunkSize - 1) / chunkSize)
         for number in 0..<count {
             let chunk = data.dropFirst(number * chunkSize).prefix(chunkSize)
-            let counter = Data(count: 7) + withUnsafeBytes(of: UInt32(number).bigEndian) { Data($0) }
+            let counter =
+                Data(count: 7) + withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian) { Data($0) }
             let last = Data([number == count - 1 ? 1 : 0])
             let sealed = try ChaChaPoly.seal(Data(chunk), using: key, nonce: ChaChaPoly.Nonce(data: counter + last))
             file += sealed.combined.dropFirst(12)
@@ -108,7 +109,7 @@ struct AgeSample {
         for _ in 0..<TestScale.count(300, soak: 20_000) {
             var bytes = file
             let place = random.int(below: file.count)
-            bytes[place] ^= 1 << UInt8(random.int(below: 8))
+            bytes[place] ^= 1 << UInt8(truncatingIfNeeded: random.int(below: 8))
             var found = Data()
             #expect(throws: SealedFileError.self, "byte \(place), seed \(random.seed)") {
                 try AgeFile(MemoryStream(bytes), path: "file").decrypt(SecretBytes("right")) {

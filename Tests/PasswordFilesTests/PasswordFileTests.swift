@@ -31,7 +31,7 @@ struct PasswordFileUnderTest {
 
     func contents(_ password: String = "right") throws -> Data {
         let file = try open(password)
-        return try file.read(Int(file.length), at: 0)
+        return try file.read(Int(clamping: file.length), at: 0)
     }
 
     var bytes: Data {
@@ -114,7 +114,8 @@ struct PasswordFileUnderTest {
         for place in 0..<4096 where place < 256 || place % TestScale.count(16, soak: 1) == 0 {
             var bytes = original
             // A low bit of the cost (bytes 28 to 43) makes it another cost, which takes its time.
-            bytes[place] ^= (28..<44).contains(place) && !TestScale.isSoak ? 0x80 : 1 << UInt8(place % 8)
+            bytes[place] ^=
+                (28..<44).contains(place) && !TestScale.isSoak ? 0x80 : 1 << UInt8(truncatingIfNeeded: place % 8)
             try file.put(bytes)
             #expect(throws: SealedFileError.self, "byte \(place)") { try file.contents() }
         }

@@ -104,7 +104,7 @@ final class ScriptedReader: BiometryReader {
 
 /// - Returns: Whether it was taken back.
 private func waitInVain(until deadline: ContinuousClock.Instant, _ cancellation: Cancellation) -> Bool {
-    var entry = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
+    var entry = pollfd(fd: cancellation.descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
     let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-    return poll(&entry, 1, Int32(max(0, left))) > 0
+    return poll(&entry, 1, Int32(clamping: max(0, left))) > 0
 }

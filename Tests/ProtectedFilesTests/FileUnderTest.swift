@@ -28,7 +28,7 @@ struct FileUnderTest {
     /// All data, read by somebody who opens the file now.
     func contents() throws -> Data {
         let file = try open()
-        return try file.read(Int(file.length), at: 0)
+        return try file.read(Int(clamping: file.length), at: 0)
     }
 
     var bytes: Data {
@@ -43,7 +43,7 @@ struct FileUnderTest {
         let secrets = try core.usableSecrets()
         return try new.withBytes { bytes in
             try core.prepare(to: core.header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
-                try core.seal(bytes, at: UInt64(place), in: &change, secrets)
+                try core.seal(bytes, at: UInt64(clamping: place), in: &change, secrets)
             }.record
         }
     }

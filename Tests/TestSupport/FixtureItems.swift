@@ -29,7 +29,7 @@ package enum FixtureItems {
                     .service: .data(Data([0, 1, 0xFE, 0xFF])), .account: .number(-2), .label: .real(0.1),
                     .generic: .date(Date(timeIntervalSinceReferenceDate: 700_000_000.5)), .type: .number(1 << 40),
                     .comment: .string(""),
-                ], accessGroup: "TEAM.shared", value: Data((0...255).map { UInt8($0) })),
+                ], accessGroup: "TEAM.shared", value: Data((0...255).map { UInt8(truncatingIfNeeded: $0) })),
             NewItem(itemClass: .genericPassword, attributes: [.account: .string("no value")]),
             NewItem(itemClass: .genericPassword, attributes: [.account: .string("empty value")], value: Data()),
             NewItem(

@@ -50,7 +50,8 @@ package enum ItemStoreFile {
             try file.withUnsafeBytes { file in
                 try opened.withUnsafeMutableBytes { opened in
                     _ = try cipher.open(
-                        UnsafeRawBufferPointer(rebasing: file[range]), at: .main(page: UInt32(page + 1)),
+                        UnsafeRawBufferPointer(rebasing: file[range]),
+                        at: .main(page: UInt32(truncatingIfNeeded: page + 1)),
                         into: UnsafeMutableRawBufferPointer(rebasing: opened[range]))
                 }
             }
@@ -71,11 +72,12 @@ package enum ItemStoreFile {
             let version = try pages.withUnsafeBytes { pages in
                 try file.withUnsafeMutableBytes { file in
                     try cipher.seal(
-                        UnsafeRawBufferPointer(rebasing: pages[range]), extra: 0, at: .main(page: UInt32(page + 1)),
+                        UnsafeRawBufferPointer(rebasing: pages[range]), extra: 0,
+                        at: .main(page: UInt32(truncatingIfNeeded: page + 1)),
                         into: UnsafeMutableRawBufferPointer(rebasing: file[range]))
                 }
             }
-            try index.set(version, of: UInt32(page + 1))
+            try index.set(version, of: UInt32(truncatingIfNeeded: page + 1))
         }
         try FolderContents.write(file, to: path)
         try index.flush(pageCount: nil, durably: false)

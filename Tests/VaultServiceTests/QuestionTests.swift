@@ -69,7 +69,7 @@ import VaultService
             _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
         ) -> PasscodeAnswer {
             asked()
-            var polled = pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0)
+            var polled = pollfd(fd: cancellation.descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
             return poll(&polled, 1, Patience.milliseconds) == 1 ? .canceled : .timedOut
         }
     }

@@ -73,7 +73,7 @@ import VaultInterface
         while sent < bytes.count {
             let count = Glibc.send(
                 socket.descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
-                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT))
             guard count > 0 else { return }
             sent += count
         }
@@ -117,7 +117,7 @@ import VaultInterface
         let threads = clients.enumerated().map { number, client in
             Thread {
                 var item = NewItem.password("large", "\(number)", "")
-                item.value = Data(repeating: UInt8(number), count: 16 << 20)
+                item.value = Data(repeating: UInt8(truncatingIfNeeded: number), count: 16 << 20)
                 do {
                     _ = try client.add(item, as: client.granted)
                 } catch {

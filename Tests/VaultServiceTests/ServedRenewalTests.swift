@@ -23,7 +23,7 @@ import VaultService
             for seed in 0..<3 {
                 let own = try server.connect()
                 group.addTask {
-                    var script = WriteScript(seed: UInt64(seed))
+                    var script = WriteScript(seed: UInt64(clamping: seed))
                     while !stop.isDone.load(ordering: .relaxed) {
                         try script.perform(script.next(), on: own, as: own.granted)
                     }

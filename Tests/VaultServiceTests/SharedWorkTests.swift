@@ -71,7 +71,9 @@ import VaultService
         // Until the first of them fills its socket.
         try eventually("an answer begins") {
             var waiting: Int32 = 0
-            return deaf.contains { ioctl($0.descriptor, UInt(FIONREAD), &waiting) == 0 && waiting > 100_000 }
+            return deaf.contains {
+                ioctl($0.descriptor, UInt(truncatingIfNeeded: FIONREAD), &waiting) == 0 && waiting > 100_000
+            }
         }
         for _ in 0..<20 {
             let found = try vault.copy(.password("large", "3"), includingValues: false, as: vault.granted)
@@ -99,7 +101,7 @@ import VaultService
         for _ in 0..<60 {
             let socket = try server.greeted()
             let bytes: [UInt8] = [0, 0, 1]
-            _ = Glibc.send(socket.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            _ = Glibc.send(socket.descriptor, bytes, bytes.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
             half.append(socket)
             try withDeadline("others are answered") { _ = try server.connect().status(as: honest.granted) }
         }

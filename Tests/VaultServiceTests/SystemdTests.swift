@@ -189,9 +189,9 @@ import VaultService
     }
 
     private func notificationSocket(_ path: String) throws -> Int32 {
-        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = Glibc.socket(AF_UNIX, Int32(truncatingIfNeeded: SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
+        address.sun_family = sa_family_t(truncatingIfNeeded: AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { bytes in
             bytes.copyBytes(from: path.utf8)
             if path.hasPrefix("@") { bytes[0] = 0 }
@@ -200,7 +200,7 @@ import VaultService
             path.hasPrefix("@") ? MemoryLayout<sa_family_t>.size + path.utf8.count : MemoryLayout<sockaddr_un>.size
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(size))
+                bind(socket, $0, socklen_t(clamping: size))
             }
         }
         guard status == 0 else { throw POSIXError(.EIO) }
@@ -209,7 +209,7 @@ import VaultService
 
     private func receive(_ socket: Int32) -> String {
         var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = withDeadline("a notification", ending: { shutdown(socket, Int32(SHUT_RDWR)) }) {
+        let count = withDeadline("a notification", ending: { shutdown(socket, Int32(truncatingIfNeeded: SHUT_RDWR)) }) {
             recv(socket, &buffer, buffer.count, 0)
         }
         return String(decoding: buffer[..<max(0, count)], as: UTF8.self)

@@ -174,7 +174,7 @@ import VaultService
         // An add whose attributes are announced as the most there can be, and of which none comes.
         let buffer = FrameBuffer()
         buffer.append(ItemClass.genericPassword.storedCode)
-        buffer.append(UInt32(WireLimits.attributes))
+        buffer.append(UInt32(truncatingIfNeeded: WireLimits.attributes))
         var reader = FrameReader(buffer)
         #expect(throws: FrameError.self) { try AddItem(from: &reader) }
     }

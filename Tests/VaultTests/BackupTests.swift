@@ -222,7 +222,7 @@ import VaultInterface
         let places = Array(bytes.indices.prefix(400)) + (0..<200).map { _ in random.int(below: bytes.count) }
         for place in places {
             var changed = bytes
-            changed[place] ^= 1 << UInt8(random.int(below: 8))
+            changed[place] ^= 1 << UInt8(truncatingIfNeeded: random.int(below: 8))
             #expect(throws: VaultError.self, "byte \(place), \(random)") {
                 try EmbeddedVault.verify(reader(changed), with: key)
             }

@@ -109,7 +109,7 @@ import Testing
     /// RFC 5869 has no vector with this shape; the expected key is what HKDF-SHA256 gives in Python's
     /// cryptography package for the secret 00…1f.
     @Test func derivesWhatOthersDerive() throws {
-        let secret = Data((0..<32).map { UInt8($0) })
+        let secret = Data((0..<32).map { UInt8(truncatingIfNeeded: $0) })
         var encoded = Data("SKDEVICE".utf8) + [0, 1] + secret
         encoded.append(contentsOf: SHA256.hash(data: encoded).prefix(8))
         let enclave = try SoftwareEnclave(decoding: encoded)

@@ -502,7 +502,7 @@ import VaultInterface
             for seed in 0..<4 {
                 let own = seed.isMultiple(of: 2) ? vault : try open()
                 group.addTask {
-                    var script = WriteScript(seed: UInt64(seed))
+                    var script = WriteScript(seed: UInt64(clamping: seed))
                     while !stop.isDone.load(ordering: .relaxed) { try script.perform(script.next(), on: own) }
                     return script
                 }

@@ -48,7 +48,7 @@ import Testing
     /// Every part that is mixed in counts, and so does every part of the header.
     @Test func everyFactorCounts() {
         let header = Self.headers[3]
-        let keys = (0..<2).map { SymmetricKey(data: Data(repeating: UInt8($0), count: 32)) }
+        let keys = (0..<2).map { SymmetricKey(data: Data(repeating: UInt8(truncatingIfNeeded: $0), count: 32)) }
         func key(_ header: SealHeader, _ classKey: Int, _ password: Int?, _ enrolment: String?) -> SymmetricKey? {
             ItemWrap.key(
                 for: header, classKey: keys[classKey], passwordKey: password.map { keys[$0] },

@@ -18,7 +18,7 @@ import Testing
             #expect(try whole != secret(Array(bytes.dropLast())))
             for bit in 0..<(8 * count) {
                 var changed = bytes
-                changed[bit / 8] ^= 1 << UInt8(bit % 8)
+                changed[bit / 8] ^= 1 << UInt8(truncatingIfNeeded: bit % 8)
                 #expect(try whole != secret(changed), "bit \(bit) of \(count) bytes, seed \(generator.seed)")
             }
         }

@@ -16,7 +16,7 @@ package final class SecretBytes: Sendable {
     ///
     /// - Throws: ``VaultMemoryError`` when there is no memory, or whatever `fill` throws.
     package init(count: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        let page = sysconf(Int32(_SC_PAGESIZE))
+        let page = sysconf(Int32(truncatingIfNeeded: _SC_PAGESIZE))
         guard count >= 0, page > 0, count <= Int.max - page else { throw VaultMemoryError() }
         capacity = max(count + page - 1, page) / page * page
         guard

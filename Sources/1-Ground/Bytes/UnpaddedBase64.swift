@@ -13,7 +13,7 @@ package struct UnpaddedBase64: Sendable {
     private init(_ last: String) {
         alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
         var values = [UInt8](repeating: 0xFF, count: 256)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(truncatingIfNeeded: value) }
         self.values = values
     }
 
@@ -29,10 +29,10 @@ package struct UnpaddedBase64: Sendable {
             count += 8
             while count >= 6 {
                 count -= 6
-                text.append(alphabet[Int(bits >> UInt32(count) & 0x3F)])
+                text.append(alphabet[Int(bits >> UInt32(truncatingIfNeeded: count) & 0x3F)])
             }
         }
-        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 0x3F)]) }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(truncatingIfNeeded: 6 - count) & 0x3F)]) }
         return text
     }
 
@@ -54,10 +54,10 @@ package struct UnpaddedBase64: Sendable {
             count += 6
             if count >= 8 {
                 count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(truncatingIfNeeded: count)))
             }
         }
-        guard bits & (1 << UInt32(count) - 1) == 0 else { return nil }
+        guard bits & (1 << UInt32(truncatingIfNeeded: count) - 1) == 0 else { return nil }
         return bytes
     }
 

@@ -32,7 +32,7 @@ package enum SystemCall {
     ///
     /// - Returns: False if that failed; a part may be sent then.
     package static func sendAll(_ bytes: UnsafeRawBufferPointer, to socket: Int32) -> Bool {
-        transferAll(bytes) { start, count, _ in send(socket, start, count, Int32(MSG_NOSIGNAL)) }
+        transferAll(bytes) { start, count, _ in send(socket, start, count, Int32(truncatingIfNeeded: MSG_NOSIGNAL)) }
     }
 
     /// Reads where the descriptor stands until `room` is full or the file ends.

@@ -55,7 +55,8 @@ final class IndexLog {
         for start in stride(from: 0, to: max(1, versions.count), by: IndexBatch.usualCount) {
             let stop = min(versions.count, start + IndexBatch.usualCount)
             let entries = (start..<stop).compactMap {
-                versions[$0] == 0 ? nil : PageVersionEntry(page: UInt32($0 + 1), version: versions[$0])
+                versions[$0] == 0
+                    ? nil : PageVersionEntry(page: UInt32(truncatingIfNeeded: $0 + 1), version: versions[$0])
             }
             let bytes = try seal.seal(
                 IndexBatch(state: state, continues: stop < versions.count, entries: entries), after: &tag)

@@ -55,7 +55,7 @@ struct IndexSeal {
 
     private func binding(_ count: Int, _ previous: [UInt8]) -> [UInt8] {
         var binding = Self.label + database.bytes + [0, 0]
-        binding.append(bigEndian: UInt32(count))
+        binding.append(bigEndian: UInt32(truncatingIfNeeded: count))
         return binding + previous
     }
 
@@ -66,8 +66,8 @@ struct IndexSeal {
             let box = try AES.GCM.seal(batch.encoded, using: key, authenticating: binding(count, previous))
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Self.size(count))
-            bytes.append(bigEndian: UInt32(count))
-            bytes.append(bigEndian: ~UInt32(count))
+            bytes.append(bigEndian: UInt32(truncatingIfNeeded: count))
+            bytes.append(bigEndian: ~UInt32(truncatingIfNeeded: count))
             bytes.append(contentsOf: Array(box.nonce))
             bytes.append(contentsOf: box.ciphertext)
             bytes.append(contentsOf: box.tag)

@@ -75,5 +75,5 @@ struct PageEpoch: Hashable {
     }
 
     /// Returns one of `count` slots in a cache. The bytes are random, so the slots are, too.
-    func slot(of count: Int) -> Int { Int(truncatingIfNeeded: first & UInt64(count - 1)) }
+    func slot(of count: Int) -> Int { Int(truncatingIfNeeded: first & UInt64(clamping: count - 1)) }
 }

@@ -119,7 +119,8 @@ package final class PageCipher: Sendable {
         }
         guard used == 0 else { throw .reservedBytesInUse(page: place.page) }
         guard place.page == 1 else { return }
-        guard page.starts(with: DatabaseHeader.plainMagic), page[20] >= UInt8(PageGeometry.reserved) else {
+        guard page.starts(with: DatabaseHeader.plainMagic), page[20] >= UInt8(truncatingIfNeeded: PageGeometry.reserved)
+        else {
             throw .notFirstPage
         }
     }

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import CSQLite
 
@@ -59,7 +60,7 @@ extension DatabaseFile {
             guard code == SQLITE_OK, let file, file.pointee.pMethods == UnsafePointer(mainFileMethods),
                 FileSlot(file: file).get(DatabaseFile.self) === self
             else { continue }
-            var reserved = Int32(reserved)
+            var reserved = Int32(clamping: reserved)
             _ = sqlite3_file_control(connection, name, SQLITE_FCNTL_RESERVE_BYTES, &reserved)
         }
     }

@@ -60,7 +60,7 @@ package enum EncryptingVFS {
     package static func fullPath(_ path: String) -> String? {
         guard let system = systemVFS, let resolve = system.pointee.xFullPathname else { return nil }
         var buffer = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
-        let code = path.withCString { resolve(system, $0, Int32(buffer.count), &buffer) }
+        let code = path.withCString { resolve(system, $0, Int32(clamping: buffer.count), &buffer) }
         // The code can also report a link (SQLITE_OK_SYMLINK).
         guard code & 0xFF == SQLITE_OK else { return nil }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -98,7 +98,7 @@ nonisolated(unsafe) let encryptingVFS: UnsafeMutablePointer<sqlite3_vfs> = {
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     vfs.initialize(to: sqlite3_vfs())
     vfs.pointee.iVersion = 2
-    vfs.pointee.szOsFile = Int32(FileSlot.innerOffset) + (systemVFS?.pointee.szOsFile ?? 0)
+    vfs.pointee.szOsFile = Int32(clamping: FileSlot.innerOffset) + (systemVFS?.pointee.szOsFile ?? 0)
     vfs.pointee.mxPathname = systemVFS?.pointee.mxPathname ?? 512
     // Never freed, like the VFS.
     vfs.pointee.zName = UnsafePointer(strdup(EncryptingVFS.name))

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 // The method tables that SQLite uses to call files. Each table is for one kind of file, and the slot holds an object of

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 /// The memory that SQLite allocates for an open file: its method table, our object, and after them the memory of the
@@ -44,11 +45,11 @@ extension UnsafeMutablePointer<sqlite3_file> {
     func close() -> Int32 { pointee.pMethods?.pointee.xClose?(self) ?? SQLITE_OK }
 
     func read(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Int32 {
-        pointee.pMethods?.pointee.xRead?(self, bytes, Int32(count), offset) ?? SQLITE_IOERR
+        pointee.pMethods?.pointee.xRead?(self, bytes, Int32(clamping: count), offset) ?? SQLITE_IOERR
     }
 
     func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
-        pointee.pMethods?.pointee.xWrite?(self, bytes, Int32(count), offset) ?? SQLITE_IOERR
+        pointee.pMethods?.pointee.xWrite?(self, bytes, Int32(clamping: count), offset) ?? SQLITE_IOERR
     }
 
     func truncate(_ size: Int64) -> Int32 { pointee.pMethods?.pointee.xTruncate?(self, size) ?? SQLITE_IOERR }

@@ -65,7 +65,7 @@ package enum IndexRecovery {
             let count = WholeAccess.read(descriptor, base, size, at: Int64(versions.count) * Int64(size))
             guard count >= 0 else { throw .system("read", path) }
             guard count > 0, versions.count < UInt32.max else { break }
-            let page = UInt32(versions.count + 1)
+            let page = UInt32(truncatingIfNeeded: versions.count + 1)
             wasEmpty = count == size && sealed.allSatisfy { $0 == 0 }
             if wasEmpty {
                 versions.append(0)

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// A copy of the encrypted files of a database, unchanged and without the page index.
@@ -115,11 +116,13 @@ private final class DatabaseLock {
     func check() throws(VFSFailure) {
         var range = Self.range(F_WRLCK)
         guard fcntl(number, Self.test, &range) == 0 else { throw .system("lock", path) }
-        guard range.l_type == Int16(F_UNLCK) else { throw .inUse(path: path) }
+        guard range.l_type == Int16(truncatingIfNeeded: F_UNLCK) else { throw .inUse(path: path) }
     }
 
     private static func range(_ type: Int32) -> flock {
-        flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: first, l_len: count, l_pid: 0)
+        flock(
+            l_type: Int16(clamping: type), l_whence: Int16(truncatingIfNeeded: SEEK_SET), l_start: first, l_len: count,
+            l_pid: 0)
     }
 
     deinit {

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The file with which a connection makes its transactions whole: a journal, or a log, or neither.
 enum Sidecar {
     case none
@@ -27,12 +29,12 @@ final class JournaledPages {
 
     func contains(_ page: UInt32) -> Bool {
         let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
-        return word < words.count && words[word] & 1 << UInt64(bit) != 0
+        return word < words.count && words[word] & 1 << UInt64(clamping: bit) != 0
     }
 
     func insert(_ page: UInt32) {
         let (word, bit) = Int(page).quotientAndRemainder(dividingBy: 64)
         if word >= words.count { words.append(contentsOf: repeatElement(0, count: word + 1 - words.count)) }
-        words[word] |= 1 << UInt64(bit)
+        words[word] |= 1 << UInt64(clamping: bit)
     }
 }

@@ -118,7 +118,7 @@ package final class FrameBuffer {
 /// The fields of messages. ``FrameReader`` reads them.
 extension FrameBuffer {
     @usableFromInline
-    package func append(_ bool: Bool) { append(UInt8(bool ? 1 : 0)) }
+    package func append(_ bool: Bool) { append(UInt8(truncatingIfNeeded: bool ? 1 : 0)) }
 
     /// Appends the number of the bytes, and the bytes.
     package func append(counted bytes: UnsafeRawBufferPointer) {

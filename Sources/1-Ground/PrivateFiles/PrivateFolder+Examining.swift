@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// The version of a file at one moment. It differs after a change of the file, and if the name stands for another file.

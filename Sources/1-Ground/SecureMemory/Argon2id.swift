@@ -1,3 +1,4 @@
+import Bytes
 import CSodium
 
 /// Argon2id (RFC 9106), version 1.3 with one lane, computed by libsodium.
@@ -40,7 +41,8 @@ package enum Argon2id {
                     throw SecureMemoryError.unavailable(bytes: count)
                 }
                 let status = crypto_pwhash(
-                    start, UInt64(count), bytes, UInt64(password.count), salt, UInt64(cost.passes), memory,
+                    start, UInt64(clamping: count), bytes, UInt64(clamping: password.count), salt, UInt64(cost.passes),
+                    memory,
                     crypto_pwhash_ALG_ARGON2ID13)
                 guard status == 0 else { throw SecureMemoryError.unavailable(bytes: memory) }
             }

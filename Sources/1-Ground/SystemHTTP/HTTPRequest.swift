@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import SystemLibraries
@@ -76,7 +77,7 @@ package struct HTTPRequest: Sendable {
         guard let handle = curl.make() else { throw .noMemory }
         defer { curl.free(handle) }
         let received = Received(limit: limit)
-        guard configure(handle, curl, received, Int(min(left, 1e9))) else { throw .noMemory }
+        guard configure(handle, curl, received, Int(clamping: min(left, 1e9))) else { throw .noMemory }
         let code = withExtendedLifetime(received) { perform(handle, curl) }
         guard code == Libcurl.Code.success else { throw failure(code, received, curl) }
         var status = 0

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// Starts threads that nobody joins. Such a thread ends with its function.
@@ -35,7 +36,7 @@ package enum DetachedThread {
         guard pthread_attr_init(attributes) == 0 else { return false }
         defer { pthread_attr_destroy(attributes) }
         if let stackSize { pthread_attr_setstacksize(attributes, stackSize) }
-        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setdetachstate(attributes, Int32(truncatingIfNeeded: PTHREAD_CREATE_DETACHED))
         let work = Unmanaged.passRetained(Work(name, body))
         var thread: pthread_t = 0
         let status = pthread_create(

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// The processors that this process may use.
@@ -11,7 +12,7 @@ package enum Processors {
         var mask = [UInt64](repeating: 0, count: 128)
         guard let get: GetAffinity = libraryFunction("sched_getaffinity"),
             get(0, mask.count * MemoryLayout<UInt64>.size, &mask) == 0
-        else { return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+        else { return max(1, sysconf(Int32(truncatingIfNeeded: _SC_NPROCESSORS_ONLN))) }
         return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
     }()
 }

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// Keeps the next child process from inheriting descriptors from `lowest` on.
@@ -68,5 +69,5 @@ package func leadGroup(in attributes: inout posix_spawnattr_t) {
 private func addFlags(_ added: Int32, to attributes: inout posix_spawnattr_t) {
     var flags: Int16 = 0
     posix_spawnattr_getflags(&attributes, &flags)
-    posix_spawnattr_setflags(&attributes, flags | Int16(added))
+    posix_spawnattr_setflags(&attributes, flags | Int16(clamping: added))
 }

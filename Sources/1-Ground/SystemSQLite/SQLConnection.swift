@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 /// A connection to a database, used by one thread at a time.
@@ -95,7 +96,7 @@ package final class SQLConnection {
     package func start(_ count: Int) throws(SQLiteError) -> [UInt8] {
         let connection = try opened()
         var bytes = [UInt8](repeating: 0, count: count)
-        let code = csqlite_read_start(connection, &bytes, Int32(count))
+        let code = csqlite_read_start(connection, &bytes, Int32(clamping: count))
         // SQLite fills up with zeros.
         guard code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8 else { throw SQLiteError(code, on: connection) }
         return bytes
@@ -147,7 +148,7 @@ package final class SQLConnection {
         let connection = try opened()
         var pointer: OpaquePointer?
         // Tells SQLite that the statement lives long, so that it takes less of the memory for short-lived ones.
-        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let flags = isKept ? UInt32(truncatingIfNeeded: SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(connection, sql, -1, flags, &pointer, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, on: connection) }
         guard let pointer else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "there is no statement") }

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 /// A prepared statement. As in SQLite, parameters count from 1 and columns from 0.
@@ -74,7 +75,7 @@ package final class SQLStatement {
     ) -> Int32 {
         // SQLite would bind NULL for a missing address.
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, index, 0) }
-        return sqlite3_bind_blob64(pointer, index, start, UInt64(bytes.count), destructor)
+        return sqlite3_bind_blob64(pointer, index, start, UInt64(clamping: bytes.count), destructor)
     }
 
     private func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
@@ -82,8 +83,8 @@ package final class SQLStatement {
             return sqlite3_bind_text(pointer, index, "", 0, Self.copied)
         }
         return sqlite3_bind_text64(
-            pointer, index, start.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), Self.copied,
-            UInt8(SQLITE_UTF8))
+            pointer, index, start.assumingMemoryBound(to: CChar.self), UInt64(clamping: bytes.count), Self.copied,
+            UInt8(truncatingIfNeeded: SQLITE_UTF8))
     }
 
     // MARK: Stepping

@@ -161,7 +161,7 @@ enum Program {
         // One byte is less than any core file. Unlike zero, it also stops core files that are piped to a collector
         // (core(5)).
         var limit = rlimit(rlim_cur: 1, rlim_max: 1)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_CORE.rawValue), &limit)
         // The crash reports of Swift's runtime show pieces of memory, which may hold secrets.
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             var action = sigaction()

@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import Audit
+import Bytes
 import CLibrary
 import Dispatch
 import LockSignals

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import VaultService
 
@@ -23,7 +24,8 @@ enum Hardening {
         // One byte is less than any core file. Unlike zero, it also stops those piped to a collector (core(5)).
         var limit = rlimit(rlim_cur: 1, rlim_max: 1)
         return Measure(
-            name: "no core files", failure: failure(Int(setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit))))
+            name: "no core files",
+            failure: failure(Int(setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_CORE.rawValue), &limit))))
     }
 
     private static func noNewPrivileges() -> Measure {
@@ -51,9 +53,9 @@ enum Hardening {
     /// A connection needs two descriptors, and five if it is the Secret Service's.
     static func raiseDescriptorLimit(for connections: Int) {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, rlim_t(connections * 5 + 256)))
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        guard getrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, rlim_t(clamping: connections * 5 + 256)))
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func prctlCall(_ option: Int, _ argument: Int) -> Int {

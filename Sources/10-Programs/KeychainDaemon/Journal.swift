@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Logging
 import Metrics
 import Synchronization
@@ -72,7 +73,7 @@ struct Journal: ServerObserver {
         Counter(label: "keychain_requests_total", dimensions: [("operation", operation), ("outcome", outcome)])
             .increment()
         Timer(label: "keychain_request_duration", dimensions: [("operation", operation)])
-            .recordNanoseconds(Int64(time / .nanoseconds(1)))
+            .recordNanoseconds(Int64(clamping: time / .nanoseconds(1)))
         guard let refusal else { return }
         if AuditFailure(refusal) == .damaged { Counter(label: "keychain_damaged_total").increment() }
         switch refusal {

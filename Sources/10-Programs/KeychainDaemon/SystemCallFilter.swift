@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import VaultService
 
@@ -13,7 +14,7 @@ enum SystemCallFilter {
         var program = filter(table)
         return program.withUnsafeMutableBufferPointer { instructions in
             // `struct sock_fprog`: the number of instructions, and a pointer to them.
-            var head = (UInt16(instructions.count), instructions.baseAddress)
+            var head = (UInt16(truncatingIfNeeded: instructions.count), instructions.baseAddress)
             // SECCOMP_SET_MODE_FILTER, on all threads (SECCOMP_FILTER_FLAG_TSYNC).
             return withUnsafeMutablePointer(to: &head) {
                 systemCall(table.seccomp, 1, 1, Int(bitPattern: $0), 0)
@@ -67,7 +68,7 @@ enum SystemCallFilter {
         let atLeast: UInt16 = 0x35  // BPF_JMP | BPF_JGE | BPF_K
         let answer: UInt16 = 0x06  // BPF_RET | BPF_K
         let allow: UInt32 = 0x7FFF_0000
-        let refuse = 0x0005_0000 | UInt32(EPERM)
+        let refuse = 0x0005_0000 | UInt32(truncatingIfNeeded: EPERM)
         let kill: UInt32 = 0x8000_0000
         // Offsets in `struct seccomp_data`: number 0, architecture 4, first argument 16 (its low half).
         var program: [Instruction] = [
@@ -89,7 +90,7 @@ enum SystemCallFilter {
             // Sockets of the Unix family only.
             Instruction(code: equal, jumpIfFalse: 3, operand: table.socket),
             Instruction(code: load, operand: 16),
-            Instruction(code: equal, jumpIfTrue: 1, operand: UInt32(AF_UNIX)),
+            Instruction(code: equal, jumpIfTrue: 1, operand: UInt32(truncatingIfNeeded: AF_UNIX)),
             Instruction(code: answer, operand: refuse),
             Instruction(code: answer, operand: allow),
         ]

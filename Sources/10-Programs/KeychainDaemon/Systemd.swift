@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import SystemLibraries
 
@@ -30,7 +31,7 @@ enum Systemd {
             let descriptor = 3 + index
             let purpose = SocketPurpose(name: Int(index) < names.count ? names[Int(index)] : "")
             var isListening: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
+            var size = socklen_t(clamping: MemoryLayout<Int32>.size)
             guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening == 1 else {
                 throw DaemonError("systemd passed something that is not a listening socket: check the socket unit")
             }
@@ -56,20 +57,20 @@ enum Systemd {
         guard let path = Environment.value(of: "NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
             return
         }
-        let socket = CLibrary.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = CLibrary.socket(AF_UNIX, Int32(truncatingIfNeeded: SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
         var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
+        address.sun_family = sa_family_t(truncatingIfNeeded: AF_UNIX)
         var name = Array(path.utf8)
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
         if name[0] == 0x40 { name[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        let size = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let size = socklen_t(clamping: MemoryLayout<sa_family_t>.size + name.count)
         let bytes = Array(message.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, size)
+                sendto(socket, bytes, bytes.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL), $0, size)
             }
         }
     }

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 
@@ -20,7 +21,7 @@ package final class Cancellation: Sendable {
 
     package init() {
         var ends: [Int32] = [-1, -1]
-        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        socketpair(AF_UNIX, Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
         descriptor = ends[0]
         state = Mutex(State(writer: ends[1]))
     }

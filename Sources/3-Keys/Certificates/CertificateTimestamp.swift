@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import SwiftASN1
@@ -36,7 +37,7 @@ package struct CertificateTimestamp: Hashable, Sendable {
             let signer = rest.number(bytes: 1), let signature = rest.vector(lengthBytes: 2), rest.isEmpty
         else { return nil }
         (self.log, self.milliseconds, self.extensions, self.signature) = (log, milliseconds, extensions, signature)
-        (self.digest, self.signer) = (UInt8(digest), UInt8(signer))
+        (self.digest, self.signer) = (UInt8(truncatingIfNeeded: digest), UInt8(truncatingIfNeeded: signer))
     }
 
     /// The bytes that the log signed; nil if the entry is too large for any log.
@@ -55,14 +56,16 @@ package struct CertificateTimestamp: Hashable, Sendable {
             bytes += Data(issuer)
         }
         guard body.count <= Self.largestEntry else { return nil }
-        append(UInt64(body.count), bytes: 3, to: &bytes)
+        append(UInt64(clamping: body.count), bytes: 3, to: &bytes)
         bytes += body
-        append(UInt64(extensions.count), bytes: 2, to: &bytes)
+        append(UInt64(clamping: extensions.count), bytes: 2, to: &bytes)
         return bytes + extensions
     }
 
     private func append(_ number: UInt64, bytes count: Int, to bytes: inout Data) {
-        for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+        for index in (0..<count).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(clamping: 8 * index)))
+        }
     }
 }
 
@@ -145,5 +148,5 @@ private struct TLSBytes {
 
     mutating func number(bytes count: Int) -> UInt64? { bytes(count)?.reduce(0) { $0 << 8 | UInt64($1) } }
 
-    mutating func vector(lengthBytes: Int) -> Data? { number(bytes: lengthBytes).flatMap { bytes(Int($0)) } }
+    mutating func vector(lengthBytes: Int) -> Data? { number(bytes: lengthBytes).flatMap { bytes(Int(clamping: $0)) } }
 }

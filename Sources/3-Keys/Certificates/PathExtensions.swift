@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import SwiftASN1
 
@@ -78,10 +79,10 @@ package struct PathExtensions: Hashable, Sendable {
             // There are nine bits.
             guard (1...2).contains(bits.bytes.count) else { throw CertificateError(malformed: part) }
             for (place, byte) in bits.bytes.enumerated() {
-                for bit in 0..<8 where byte & (0x80 >> UInt8(bit)) != 0 {
+                for bit in 0..<8 where byte & (0x80 >> UInt8(truncatingIfNeeded: bit)) != 0 {
                     let index = place * 8 + bit
                     guard index < bits.bytes.count * 8 - Int(bits.unused) else { break }
-                    keyUsage.insert(KeyUsage(rawValue: 1 << UInt16(index)))
+                    keyUsage.insert(KeyUsage(rawValue: 1 << UInt16(truncatingIfNeeded: index)))
                 }
             }
         case .extendedKeyUsage:

@@ -45,7 +45,7 @@ package struct ExchangeFile {
             try spend(crypto.encoding { crypto.exchange.encodeSafe(safe, $0) })
         }
         let words = try Self.terminated(passphrase)
-        let count = Int32(words.count - 1)
+        let count = Int32(clamping: words.count - 1)
         try words.withUnsafeBytes { words in
             let phrase = try Self.accepted(words.bindMemory(to: CChar.self).baseAddress, count, by: file, crypto)
             for safe in crypto.stacks.members(of: safes) {

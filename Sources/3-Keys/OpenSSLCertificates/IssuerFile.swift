@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// The certificates in a file that a certificate names as the place of its issuer (RFC 5280, 4.2.2.1): one certificate,
@@ -28,7 +29,9 @@ package enum IssuerFile {
                 return crypto.stacks.members(of: found).prefix(most).compactMap(crypto.encoded)
             }
             let certificate = file.withUnsafeBytes { bytes -> LibcryptoContext.Object? in
-                guard let reader = functions.makeReader(bytes.baseAddress, Int32(bytes.count)) else { return nil }
+                guard let reader = functions.makeReader(bytes.baseAddress, Int32(clamping: bytes.count)) else {
+                    return nil
+                }
                 defer { _ = functions.freeReader(reader) }
                 return functions.readText(reader, nil, nil, nil)
             }

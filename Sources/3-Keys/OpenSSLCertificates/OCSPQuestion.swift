@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// A question to an OCSP responder whether a certificate is revoked (RFC 6960, 4.1).
@@ -50,7 +51,7 @@ package final class OCSPQuestion {
             throw .memory
         }
         var bytes = nonce
-        guard functions.addNonce(object, &bytes, Int32(bytes.count)) == 1,
+        guard functions.addNonce(object, &bytes, Int32(clamping: bytes.count)) == 1,
             let encoded = crypto.encoding({ functions.encodeQuestion(object, $0) })
         else { throw .memory }
         return encoded

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import SystemLibraries
@@ -176,6 +177,6 @@ extension LibcryptoContext {
 
     /// The seconds of a moment. Dates of certificates are in the years 0 to 9999 (RFC 5280, 4.1.2.5).
     static func seconds(_ date: Date) -> time_t {
-        time_t(max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799)))
+        time_t(clamping: max(-62_167_219_200, min(date.timeIntervalSince1970, 253_402_300_799)))
     }
 }

@@ -63,7 +63,7 @@ struct Argon2Hash: Equatable, Sendable {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         let status = withCharacters(of: password) {
             crypto_pwhash_str_alg(
-                &text, $0, UInt64(password.count), UInt64(cost.passes), Int(cost.memoryKiB) << 10,
+                &text, $0, UInt64(clamping: password.count), UInt64(cost.passes), Int(cost.memoryKiB) << 10,
                 crypto_pwhash_ALG_ARGON2ID13)
         }
         guard status == 0 else { throw .memoryUnavailable }
@@ -80,7 +80,7 @@ struct Argon2Hash: Equatable, Sendable {
         // libsodium 1.0.18 returns the same for missing memory as for a wrong password.
         guard Self.isMemoryThere(cost.memoryKiB) else { throw .memoryUnavailable }
         let status = Self.withCharacters(of: password) {
-            crypto_pwhash_str_verify(plain.text, $0, UInt64(password.count))
+            crypto_pwhash_str_verify(plain.text, $0, UInt64(clamping: password.count))
         }
         return status == 0
     }

@@ -45,7 +45,8 @@ struct BcryptHash: Equatable, Sendable {
                 phrase.withUnsafeBytes { phrase in
                     guard let room = data.baseAddress, let start = phrase.baseAddress,
                         let found = hash(
-                            start.assumingMemoryBound(to: CChar.self), text, room, Int32(LibcryptFunction.dataSize))
+                            start.assumingMemoryBound(to: CChar.self), text, room,
+                            Int32(clamping: LibcryptFunction.dataSize))
                     else { return }
                     result = UnsafeBufferPointer(start: found, count: strnlen(found, 128))
                         .map(UInt8.init(bitPattern:))

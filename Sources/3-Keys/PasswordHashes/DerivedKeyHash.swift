@@ -51,7 +51,7 @@ struct DerivedKeyHash: Equatable, Sendable {
         case .pbkdf2(_, let iterations):
             guard iterations >= 1 else { return nil }
             // Each 20 bytes of output run all iterations. SHA-1 has the shortest output, 20 bytes.
-            let blocks = UInt64(hash.count + 19) / 20
+            let blocks = UInt64(clamping: hash.count + 19) / 20
             guard UInt64(iterations) * blocks <= Self.iterationLimit else { throw .tooExpensive }
         }
     }

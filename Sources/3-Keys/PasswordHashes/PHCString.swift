@@ -1,3 +1,5 @@
+import Bytes
+
 /// A string with a hash and its parameters: `$id$v=19$m=65536,t=3,p=1$salt$hash`.
 ///
 /// The grammar is that of the Password Hashing Competition's string format (github.com/P-H-C/phc-string-format). Salts

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 import SystemBus
@@ -110,7 +111,7 @@ private final class Ender: Sendable {
 
     init() {
         var ends: [Int32] = [-1, -1]
-        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        socketpair(AF_UNIX, Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
         self.ends = (ends[0], ends[1])
     }
 
@@ -124,12 +125,12 @@ private final class Ender: Sendable {
 
     func end() {
         ended.store(true, ordering: .releasing)
-        shutdown(ends.writer, Int32(SHUT_WR))
+        shutdown(ends.writer, Int32(truncatingIfNeeded: SHUT_WR))
     }
 
     /// Waits for `duration`, or until the end.
     func wait(_ duration: Duration) {
-        var entry = pollfd(fd: ends.reader, events: Int16(POLLIN), revents: 0)
-        poll(&entry, 1, Int32(clamping: Int64(duration / .milliseconds(1))))
+        var entry = pollfd(fd: ends.reader, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
+        poll(&entry, 1, Int32(clamping: Int64(clamping: duration / .milliseconds(1))))
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import SystemLibraries
@@ -167,7 +168,7 @@ struct Asking {
 extension Duration {
     /// The duration in words for a person, rounded up.
     fileprivate var words: String {
-        let seconds = Int((self / .seconds(1)).rounded(.up))
+        let seconds = Int(clamping: (self / .seconds(1)).rounded(.up))
         return switch seconds {
         case 1: "1 second"
         case ..<120: "\(seconds) seconds"

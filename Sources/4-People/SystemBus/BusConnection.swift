@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import SystemLibraries
 
@@ -203,7 +204,7 @@ package final class BusConnection {
         guard events >= 0 else { throw .code(events, "receive") }
         var entries = [
             pollfd(fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: events), revents: 0),
-            pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interruption, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
         ]
         // The library's own timeouts are for asynchronous calls, which this class does not make.
         let ready = poll(&entries, 2, deadline.map { Self.milliseconds(until: $0) } ?? -1)
@@ -215,12 +216,12 @@ package final class BusConnection {
 
     static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-        return Int32(clamping: Int64(max(0, min(left.rounded(.up), 86_400_000))))
+        return Int32(clamping: Int64(clamping: max(0, min(left.rounded(.up), 86_400_000))))
     }
 
     private static func microseconds(_ duration: Duration) -> UInt64 {
         // Zero would mean the library's default.
-        UInt64(max(1, min(duration / .microseconds(1), 86_400_000_000)))
+        UInt64(clamping: max(1, min(duration / .microseconds(1), 86_400_000_000)))
     }
 }
 

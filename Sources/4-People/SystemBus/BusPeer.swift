@@ -76,7 +76,7 @@ package final class BusPeer {
         for step in steps where step < 0 { throw .code(step, "serve") }
         // The library asks for 8 MiB, which the kernel would hold for each program that does not read.
         var size = Self.sendBuffer
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(clamping: MemoryLayout<Int32>.size))
     }
 
     /// Serves on a bus under a name.
@@ -161,8 +161,8 @@ package final class BusPeer {
 
     /// Whether a short message can be sent without waiting for the other end.
     package var canSend: Bool {
-        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&polled, 1, 0) == 1 && polled.revents & Int16(POLLOUT) != 0
+        var polled = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
+        return poll(&polled, 1, 0) == 1 && polled.revents & Int16(truncatingIfNeeded: POLLOUT) != 0
     }
 
     /// Returns the event for a message, which it owns from now on.
@@ -187,7 +187,7 @@ package final class BusPeer {
     ) throws(BusError) -> Bool {
         var entries = [
             pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: max(0, events)), revents: 0),
-            pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
         ]
         let ready = poll(&entries, 2, deadline.map(BusConnection.milliseconds(until:)) ?? -1)
         guard ready >= 0 || errno == EINTR else { throw .system(operation: "poll", errno: errno) }
@@ -288,7 +288,7 @@ private final class Intake {
     /// - Returns: With the end for the library, which closes it; nil if there is no further descriptor.
     static func make(from socket: Int32) -> (Intake, end: Int32)? {
         var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
         return (Intake(socket, feed: ends[0], end: ends[1]), ends[1])
     }
@@ -316,7 +316,7 @@ private final class Intake {
     }
 
     private func take(through buffer: UnsafeMutableRawBufferPointer) throws(BusError) -> Outcome {
-        let count = recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        let count = recv(socket, buffer.baseAddress, buffer.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
         guard count > 0 else {
             guard count < 0 else { return .end }
             if errno == EAGAIN || errno == EINTR { return .nothing }

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 
@@ -52,7 +53,7 @@ package struct PublicArea: Sendable, Equatable {
     var nameUnderEndorsement: Data { Self.name(Identifier.endorsement + name) }
 
     private static func name(_ bytes: Data) -> Data {
-        Data([0, UInt8(Identifier.sha256)]) + SHA256.hash(data: bytes)
+        Data([0, UInt8(truncatingIfNeeded: Identifier.sha256)]) + SHA256.hash(data: bytes)
     }
 
     private static let hashSize = 32

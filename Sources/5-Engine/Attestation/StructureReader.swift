@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// Reads a TPM's structure. Integers are big-endian, and a buffer begins with its size in two bytes (TPM 2.0 Library,

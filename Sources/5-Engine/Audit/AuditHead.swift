@@ -32,9 +32,9 @@ struct AuditHead: Equatable, Sendable {
     private func message(in slot: Int) -> Data {
         var message = Data((version == 1 ? "head" : "head\(version)").utf8)
         // One slot is no valid copy of the other.
-        if version == 3 { message.append(UInt8(slot)) }
+        if version == 3 { message.append(UInt8(truncatingIfNeeded: slot)) }
         message.append(bigEndian: sequence)
-        message.append(bigEndian: UInt64(size))
+        message.append(bigEndian: UInt64(clamping: size))
         message += link.bytes
         if let chain { message += chain.anchor.bytes + chain.key }
         return message
@@ -106,7 +106,7 @@ struct AuditHead: Equatable, Sendable {
             skip(#","link":""#), let link = take(bytes: 32),
             skip(#"","key":""#), let key = UUID(uuidString: String(decoding: take(36), as: UTF8.self))
         else { return nil }
-        self.init(sequence: sequence, link: AuditLink(bytes: link), size: Int(size), key: key)
+        self.init(sequence: sequence, link: AuditLink(bytes: link), size: Int(clamping: size), key: key)
         self.version = version
         if version == 3, skip(#"","anchor":""#) {
             guard let anchor = take(bytes: AuditAnchor.Identifier.size), skip(#"","next":""#),

@@ -97,7 +97,7 @@ struct AuditPage {
     private static func milliseconds(_ date: Date) -> Int64 {
         // A clock may show any time. A time out of range becomes the nearest one in range.
         let value = (date.timeIntervalSince1970 * 1000).rounded(.down)
-        return value.isNaN ? 0 : Int64(max(-9e15, min(value, 9e15)))
+        return value.isNaN ? 0 : Int64(clamping: max(-9e15, min(value, 9e15)))
     }
 }
 

@@ -43,7 +43,7 @@ extension AuditRecord {
             switch unit {
             case 0x22: result += "\\\""
             case 0x5C: result += "\\\\"
-            case 0x20...0x7E: result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
+            case 0x20...0x7E: result.unicodeScalars.append(Unicode.Scalar(UInt8(truncatingIfNeeded: unit)))
             default: result += "\\u" + unit.bigEndianBytes.hexadecimal()
             }
         }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import Dispatch
 import FoundationEssentials
@@ -142,7 +143,7 @@ private final class Writer: Sendable {
                 if wakening.wait(timeout: .now() + .seconds(1)) == .success { gather() }
             } else if let foldsEnd {
                 let pause = ContinuousClock.now.duration(to: foldsEnd) / .milliseconds(1)
-                if wakening.wait(timeout: .now() + .milliseconds(Int(pause) + 1)) == .success {
+                if wakening.wait(timeout: .now() + .milliseconds(Int(clamping: pause) + 1)) == .success {
                     gather()
                     isDirty = true
                 }
@@ -162,7 +163,7 @@ private final class Writer: Sendable {
 
     private func gather() {
         // Not a wait for an event: it lets several events share one write.
-        usleep(UInt32(BufferedAudit.gathering / .microseconds(1)))
+        usleep(UInt32(clamping: BufferedAudit.gathering / .microseconds(1)))
         queue.withLock { $0.isAwake = false }
         drain()
     }

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import Sealing
 import SystemSQLite
@@ -139,6 +140,6 @@ extension ItemStore.Writer {
             try statement.run()
         }
         try setDefaultKept(kept)
-        return UInt64(try database.integer("SELECT sequence FROM vault WHERE id = 1") ?? 0)
+        return UInt64(clamping: try database.integer("SELECT sequence FROM vault WHERE id = 1") ?? 0)
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import Synchronization

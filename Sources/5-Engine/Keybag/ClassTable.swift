@@ -1,3 +1,4 @@
+import Bytes
 import KeychainModel
 
 /// A value for some of the protection classes.

@@ -134,10 +134,10 @@ package struct FormerKeys: Sendable {
     private var body: Data {
         var encoded = Data(Self.magic + [0, 1])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
-        encoded.append(bigEndian: UInt16(generations.count))
+        encoded.append(bigEndian: UInt16(truncatingIfNeeded: generations.count))
         for generation in generations {
             withUnsafeBytes(of: generation.keybag.uuid) { encoded.append(contentsOf: $0) }
-            encoded.append(UInt8(generation.wrappedKeys.count))
+            encoded.append(UInt8(truncatingIfNeeded: generation.wrappedKeys.count))
             for (protection, wrapped) in generation.wrappedKeys.entries {
                 encoded.append(protection.storedCode)
                 encoded.append(wrapped)

@@ -47,7 +47,7 @@ extension Keybag {
         encoded.append(Self.bytes(of: identifier))
         encoded.append(replaces.map(Self.bytes(of:)) ?? Data(count: 16))
         encoded.append(salt)
-        encoded.append(UInt8(wrappedKeys.count))
+        encoded.append(UInt8(truncatingIfNeeded: wrappedKeys.count))
         for (protection, wrapped) in wrappedKeys.entries {
             encoded.append(protection.storedCode)
             encoded.append(wrapped)

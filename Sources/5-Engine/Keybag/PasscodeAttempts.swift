@@ -72,7 +72,7 @@ package struct PasscodeAttempts: Sendable, Equatable {
 
     private mutating func stamp(_ clock: BootClock) {
         boot = Self.boot(clock)
-        milliseconds = UInt64(max(0, clock.uptime()) * 1000)
+        milliseconds = UInt64(clamping: max(0, clock.uptime()) * 1000)
     }
 
     /// If the start cannot be identified, all starts count as the same one, and waits end by the uptime alone.

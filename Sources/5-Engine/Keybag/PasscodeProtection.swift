@@ -102,7 +102,7 @@ package enum PasscodeCost {
             let taken = clock.now - start
             if taken >= target { break }
             // The first pass fills the memory and takes longer than the others, so each round is measured again.
-            let missing = Int((target / taken).rounded(.up))
+            let missing = Int(clamping: (target / taken).rounded(.up))
             cost.passes = min(64, max(cost.passes + 1, cost.passes * UInt32(clamping: missing)))
         }
         return cost

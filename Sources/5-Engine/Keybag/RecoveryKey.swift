@@ -21,7 +21,7 @@ package struct RecoveryKey: Sendable {
         var buffer: UInt32 = 0
         var bits = 0
         func append(_ value: UInt32) {
-            group.append(UInt8(value & 31))
+            group.append(UInt8(truncatingIfNeeded: value & 31))
             guard group.count == Self.groupSize else { return }
             group.append(Self.check(of: group[...], at: groups.count))
             groups.append(String(group.map { Self.alphabet[Int($0)] }))
@@ -85,7 +85,7 @@ package struct RecoveryKey: Sendable {
                 bits += 5
                 guard bits >= 8 else { continue }
                 bits -= 8
-                decoded.append(UInt8(value >> bits & 0xFF))
+                decoded.append(UInt8(truncatingIfNeeded: value >> bits & 0xFF))
             }
         }
         // 52 letters are 260 bits. The last four are zero.
@@ -111,7 +111,7 @@ package struct RecoveryKey: Sendable {
     /// The coefficients are the group's place and its letters, so that the check finds every wrong letter, every two
     /// letters of a group that changed places, and every two groups that did.
     private static func check(of group: ArraySlice<UInt8>, at index: Int) -> UInt8 {
-        group.reduce(timesX(UInt8(index))) { timesX($0 ^ $1) }
+        group.reduce(timesX(UInt8(truncatingIfNeeded: index))) { timesX($0 ^ $1) }
     }
 
     private static func timesX(_ value: UInt8) -> UInt8 { (value << 1 & 31) ^ (value & 16 == 0 ? 0 : 5) }

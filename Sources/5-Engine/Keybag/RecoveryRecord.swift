@@ -66,7 +66,7 @@ package struct RecoveryRecord: Sendable, Equatable {
     package func encoded(under key: RecoveryKey) -> Data {
         var encoded = Data(Self.magic + [0, 1])
         withUnsafeBytes(of: keybag.uuid) { encoded.append(contentsOf: $0) }
-        encoded += salt + [UInt8(wrappedKeys.count)]
+        encoded += salt + [UInt8(truncatingIfNeeded: wrappedKeys.count)]
         for (protection, wrapped) in wrappedKeys.entries {
             encoded.append(protection.storedCode)
             encoded.append(wrapped)

@@ -67,7 +67,7 @@ package struct RowBinding: Sendable, Hashable {
         context.append(isSynchronizable ? 1 : 0)
         context.append(isTombstone ? 1 : 0)
         context.append(contentsOf: primaryKey)
-        context.append(bigEndian: UInt32(terms.count))
+        context.append(bigEndian: UInt32(truncatingIfNeeded: terms.count))
         for term in terms { context.append(bigEndian: term) }
         context.append(contentsOf: valueSeal)
         return context

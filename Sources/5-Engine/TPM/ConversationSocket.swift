@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import CTSS2
 import Synchronization
@@ -37,7 +38,7 @@ final class ConversationSocket: Sendable {
     /// Ends the connection for both sides, even if another process holds the socket. Any thread may call it.
     func end() {
         descriptor.withLock { descriptor in
-            if let descriptor { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            if let descriptor { shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
         }
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import CTSS2
 import Crypto
 import Enclave
@@ -94,7 +95,7 @@ enum CounterAttributes {
         area.append(all | written)
         // No policy.
         area.append(sized: [])
-        area.append(UInt16(MemoryLayout<UInt64>.size))
+        area.append(UInt16(truncatingIfNeeded: MemoryLayout<UInt64>.size))
         return ObjectBlob.name(ofPublicArea: area.bytes[...])
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import CTSS2
 import Crypto
 import FoundationEssentials
@@ -114,7 +115,7 @@ final class KeySession {
         let bytes = CommandBytes(command, hasSessions: true) { bytes in
             bytes.append(object.handle)
             if let second { bytes.append(second.handle) }
-            bytes.append(UInt32(area.bytes.count))
+            bytes.append(UInt32(truncatingIfNeeded: area.bytes.count))
             bytes.append(area.bytes)
             bytes.append(sent.bytes)
         }
@@ -189,7 +190,8 @@ final class KeySession {
             for (index, start) in stride(from: 0, to: hidden.count, by: SHA256.byteCount).enumerated() {
                 var derivation = HMAC<SHA256>(key: secret)
                 Self.update(
-                    &derivation, block: UInt32(index + 1), label: "XOR", newer, older, bits: UInt32(hidden.count * 8))
+                    &derivation, block: UInt32(truncatingIfNeeded: index + 1), label: "XOR", newer, older,
+                    bits: UInt32(truncatingIfNeeded: hidden.count * 8))
                 for (offset, byte) in zip(start..<hidden.count, derivation.finalize()) { hidden[offset] ^= byte }
             }
         }

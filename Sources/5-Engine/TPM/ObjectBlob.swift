@@ -1,4 +1,5 @@
 import Attestation
+import Bytes
 import CTSS2
 import Crypto
 import Enclave
@@ -31,7 +32,8 @@ struct ObjectBlob: Sendable {
 
     /// Returns the name of an object from its public area without the size.
     static func name(ofPublicArea area: ArraySlice<UInt8>) -> [UInt8] {
-        [UInt8(Algorithm.sha256 >> 8), UInt8(Algorithm.sha256 & 0xFF)] + Array(SHA256.hash(data: area))
+        [UInt8(truncatingIfNeeded: Algorithm.sha256 >> 8), UInt8(truncatingIfNeeded: Algorithm.sha256 & 0xFF)]
+            + Array(SHA256.hash(data: area))
     }
 
     /// The uncompressed public key; nil unless the object is a key on P-256.

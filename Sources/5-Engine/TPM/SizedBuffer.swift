@@ -1,3 +1,4 @@
+import Bytes
 import CTSS2
 import Enclave
 import FoundationEssentials
@@ -28,7 +29,7 @@ extension SizedBuffer {
     mutating func set(_ bytes: UnsafeRawBufferPointer) {
         withUnsafeMutableBytes(of: &self) { buffer in
             let count = min(bytes.count, buffer.count - Self.sizeOfSize)
-            buffer.storeBytes(of: UInt16(count), as: UInt16.self)
+            buffer.storeBytes(of: UInt16(truncatingIfNeeded: count), as: UInt16.self)
             UnsafeMutableRawBufferPointer(rebasing: buffer[Self.sizeOfSize...])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }

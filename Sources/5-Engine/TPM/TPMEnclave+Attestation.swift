@@ -1,4 +1,5 @@
 import Attestation
+import Bytes
 import CTSS2
 import Crypto
 import Enclave
@@ -131,8 +132,9 @@ extension TPMContext {
             let count = min(size - bytes.count, Self.readSize)
             try check(
                 tss.readIndex(
-                    esys, authorizer, index, Handle.password, Handle.none, Handle.none, UInt16(count),
-                    UInt16(bytes.count), &data), "NV_Read")
+                    esys, authorizer, index, Handle.password, Handle.none, Handle.none,
+                    UInt16(truncatingIfNeeded: count),
+                    UInt16(truncatingIfNeeded: bytes.count), &data), "NV_Read")
             defer { tss.free(data) }
             guard let read = data?.pointee.data, !read.isEmpty else { return nil }
             bytes += read

@@ -1,3 +1,4 @@
+import Bytes
 import CTSS2
 import Enclave
 import FoundationEssentials
@@ -108,7 +109,7 @@ extension TPMContext {
         area.nvPublic.nvIndex = index
         area.nvPublic.nameAlg = Algorithm.sha256
         area.nvPublic.attributes = CounterAttributes.all
-        area.nvPublic.dataSize = UInt16(MemoryLayout<UInt64>.size)
+        area.nvPublic.dataSize = UInt16(truncatingIfNeeded: MemoryLayout<UInt64>.size)
         var noPassword = TPM2B_AUTH()
         var object = Handle.none
         try check(
@@ -131,7 +132,7 @@ extension TPMContext {
             try check(
                 tss.readIndex(
                     esys, object, object, Handle.password, Handle.none, Handle.none,
-                    UInt16(MemoryLayout<UInt64>.size), 0, &data), "NV_Read")
+                    UInt16(truncatingIfNeeded: MemoryLayout<UInt64>.size), 0, &data), "NV_Read")
             defer { tss.free(data) }
             return data?.pointee.data.reduce(0) { $0 << 8 | UInt64($1) } ?? 0
         }

@@ -1,3 +1,4 @@
+import Bytes
 import CTSS2
 import Crypto
 import Enclave

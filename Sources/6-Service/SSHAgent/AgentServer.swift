@@ -58,7 +58,7 @@ package final class AgentServer: Sendable {
     }
 
     /// Ends ``run()``. Safe on any thread.
-    package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    package func stop() { shutdown(listener, Int32(truncatingIfNeeded: SHUT_RDWR)) }
 
     deinit { close(listener) }
 
@@ -93,7 +93,7 @@ package final class AgentServer: Sendable {
 
     private static func setPatience(of socket: Int32, seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
     }
 
     private static func read(_ count: Int, from socket: Int32) -> Data? {
@@ -113,7 +113,7 @@ package final class AgentServer: Sendable {
 
     private static func send(_ bytes: Data, to socket: Int32) -> Bool {
         var time = timeval(tv_sec: patience, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
         return bytes.withUnsafeBytes { SystemCall.sendAll($0, to: socket) }
     }
 }

@@ -95,7 +95,7 @@ final class PortalClient: BusClient {
     }
 
     private func write(_ secret: Data, to descriptor: Int32) throws {
-        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        var polled = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
         // A new pipe takes it all at once.
         guard poll(&polled, 1, 1_000) == 1 else { throw SecretServiceError.invalid("the file takes nothing in") }
         let count = secret.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }

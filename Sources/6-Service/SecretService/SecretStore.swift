@@ -223,7 +223,7 @@ struct SecretStore: Sendable {
         var hash = SHA256()
         for (name, value) in attributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             for text in [name, value] {
-                withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian) { hash.update(bufferPointer: $0) }
+                withUnsafeBytes(of: UInt64(clamping: text.utf8.count).littleEndian) { hash.update(bufferPointer: $0) }
                 hash.update(data: Data(text.utf8))
             }
         }

@@ -100,7 +100,9 @@ package enum MountPoint {
     /// - Returns: Whether it succeeded, and its standard error; nil if it could not be started.
     private static func run(_ program: String, _ arguments: [String]) -> (isDone: Bool, errors: String)? {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+        guard
+            socketpair(AF_UNIX, Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+        else {
             return nil
         }
         defer { close(ends[0]) }

@@ -171,7 +171,7 @@ package final class MountSession: @unchecked Sendable {
         defer { if table >= 0 { close(table) } }
         while MountPoint.isView(mountPoint) {
             // proc(5): signals an exceptional condition at every mount and unmount.
-            var entry = pollfd(fd: table, events: Int16(POLLPRI), revents: 0)
+            var entry = pollfd(fd: table, events: Int16(truncatingIfNeeded: POLLPRI), revents: 0)
             guard poll(&entry, 1, 60_000) >= 0 || errno == EINTR else { return }
         }
         while view.nodes.all.contains(where: { $0.contents?.isOpen == true }) { usleep(100_000) }

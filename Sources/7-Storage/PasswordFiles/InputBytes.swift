@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import ProtectedFiles
@@ -43,7 +44,7 @@ package final class InputBytes: ByteStream {
     package var size: UInt64 {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return 0 }
-        return UInt64(information.st_size)
+        return UInt64(clamping: information.st_size)
     }
 
     package func read(_ count: Int) throws(SealedFileError) -> Data {

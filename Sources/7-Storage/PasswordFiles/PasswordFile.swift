@@ -30,7 +30,7 @@ package enum PasswordFile {
             let count = try input.read(into: buffer)
             guard count > 0 else { return }
             try writer.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            progress(UInt64(count))
+            progress(UInt64(clamping: count))
         }
     }
 
@@ -60,7 +60,7 @@ package enum PasswordFile {
             let count = try file.read(into: buffer, at: offset)
             guard count > 0 else { return }
             try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += UInt64(count)
+            offset += UInt64(clamping: count)
         }
     }
 }

@@ -22,8 +22,8 @@ final class AlignedBuffer {
 
     /// Allocates room for `pieces` bytes of a file of `size` bytes; less if the file is smaller.
     convenience init(pieces: Int, of size: UInt64) throws(SealedFileError) {
-        let block = UInt64(FileLayout.blockSize)
-        try self.init(count: Int(min(UInt64(pieces), max(1, (size + block - 1) / block) * block)))
+        let block = UInt64(clamping: FileLayout.blockSize)
+        try self.init(count: Int(clamping: min(UInt64(clamping: pieces), max(1, (size + block - 1) / block) * block)))
     }
 
     func wipe() {

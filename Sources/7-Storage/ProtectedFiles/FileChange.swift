@@ -44,7 +44,7 @@ extension FileCore {
     func setEntry(
         _ entry: IndexEntry, ofChunk chunk: UInt64, in change: inout FileChange
     ) throws(SealedFileError) {
-        let slot = Int(chunk % FileLayout.fanout)
+        let slot = Int(clamping: chunk % FileLayout.fanout)
         guard chunk >= FileLayout.fanout else {
             change.header[slot] = entry
             return
@@ -75,9 +75,9 @@ extension FileCore {
             let below =
                 level == 1 ? max(change.chunks, 1) : FileLayout.blockCount(level: level - 1, chunks: change.chunks)
             let position = IndexPosition(level: level, number: (below - 1) / FileLayout.fanout)
-            let used = change.chunks == 0 ? 0 : Int((below - 1) % FileLayout.fanout) + 1
+            let used = change.chunks == 0 ? 0 : Int(clamping: (below - 1) % FileLayout.fanout) + 1
             if position == IndexPosition(level: 1, number: 0) {
-                for slot in used..<Int(FileLayout.fanout) { change.header[slot] = .hole }
+                for slot in used..<Int(clamping: FileLayout.fanout) { change.header[slot] = .hole }
             } else {
                 var block = try block(position, in: change)
                 for place in (used * IndexEntry.byteCount)..<block.count { block[place] = 0 }
@@ -140,7 +140,8 @@ extension FileCore {
             // counts.
             let former = FileLayout.byteCount(ofChunk: chunk, length: header.length)
             if former < bytes.count {
-                try file.write(UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(former))
+                try file.write(
+                    UnsafeRawBufferPointer(rebasing: bytes[former...]), at: offset + UInt64(clamping: former))
             }
         } else {
             try file.write(bytes, at: offset)

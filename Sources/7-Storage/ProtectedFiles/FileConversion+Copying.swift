@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import KeychainModel
 import VaultInterface
@@ -73,9 +74,9 @@ extension FileConversion {
             let count = try sealed.read(into: room, at: offset)
             guard count > 0 else { throw .changed(path: sealed.path) }
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
-            if piece.isZero { try writer.skip(UInt64(count)) } else { try writer.write(piece) }
-            offset += UInt64(count)
-            progress(UInt64(count))
+            if piece.isZero { try writer.skip(UInt64(clamping: count)) } else { try writer.write(piece) }
+            offset += UInt64(clamping: count)
+            progress(UInt64(clamping: count))
         }
     }
 }

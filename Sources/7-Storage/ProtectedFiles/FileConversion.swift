@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import KeychainModel
 import VaultInterface
@@ -38,7 +39,7 @@ package struct FileConversion: Sendable {
         let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: plain.metadata.size)
         try plain.readPieces(into: buffer.bytes) { (bytes) throws(SealedFileError) in
             try writer.write(bytes)
-            progress(UInt64(bytes.count))
+            progress(UInt64(clamping: bytes.count))
         } hole: { (count) throws(SealedFileError) in
             try writer.skip(count)
             progress(count)
@@ -71,8 +72,8 @@ package struct FileConversion: Sendable {
             let count = try sealed.read(into: buffer.bytes, at: offset)
             guard count > 0 else { throw .changed(path: path) }
             try target.file.writeWithHoles(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), at: offset)
-            offset += UInt64(count)
-            progress(UInt64(count))
+            offset += UInt64(clamping: count)
+            progress(UInt64(clamping: count))
         }
         try target.file.truncate(to: length)
         try former.metadata.apply(to: target.file.descriptor, path: path)

@@ -1,3 +1,5 @@
+import Bytes
+
 /// Reading without copying.
 extension FileCore {
     /// Runs `body` with the data from `offset` to the end of its chunk, in the buffer where they were opened.
@@ -25,9 +27,9 @@ extension FileCore {
 
     private func hold(at offset: UInt64) throws(SealedFileError) -> Range<Int>? {
         guard offset < header.length else { return nil }
-        let chunk = offset / UInt64(FileLayout.chunkSize)
+        let chunk = offset / UInt64(clamping: FileLayout.chunkSize)
         let count = FileLayout.byteCount(ofChunk: chunk, length: header.length)
         try keep(chunk)
-        return Int(offset % UInt64(FileLayout.chunkSize))..<count
+        return Int(clamping: offset % UInt64(clamping: FileLayout.chunkSize))..<count
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 
@@ -20,17 +21,17 @@ extension FileCore {
     /// Does the same as ``read(into:at:)``, but with the known state of the file.
     func readData(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
         guard offset < header.length, let base = buffer.baseAddress else { return 0 }
-        let count = Int(min(UInt64(buffer.count), header.length - offset))
+        let count = Int(clamping: min(UInt64(clamping: buffer.count), header.length - offset))
         var done = 0
         while done < count {
-            let place = offset + UInt64(done)
-            let chunk = place / UInt64(FileLayout.chunkSize)
-            let start = Int(place % UInt64(FileLayout.chunkSize))
+            let place = offset + UInt64(clamping: done)
+            let chunk = place / UInt64(clamping: FileLayout.chunkSize)
+            let start = Int(clamping: place % UInt64(clamping: FileLayout.chunkSize))
             let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
             let wanted = min(size - start, count - done)
             let whole = start == 0 ? (count - done) / FileLayout.chunkSize : 0
             let together = UnsafeMutableRawBufferPointer(start: base + done, count: whole * FileLayout.chunkSize)
-            if try openTogether(chunk..<(chunk + UInt64(whole)), into: together) != nil {
+            if try openTogether(chunk..<(chunk + UInt64(clamping: whole)), into: together) != nil {
                 done += together.count
                 continue
             }
@@ -77,7 +78,7 @@ extension FileCore {
     }
 
     func entry(ofChunk chunk: UInt64) throws(SealedFileError) -> IndexEntry {
-        let slot = Int(chunk % FileLayout.fanout)
+        let slot = Int(clamping: chunk % FileLayout.fanout)
         let group = chunk / FileLayout.fanout
         if group == 0 { return header[slot] }
         return IndexEntry(try indexBlock(IndexPosition(level: 1, number: group)), at: slot * IndexEntry.byteCount)

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Dispatch
 import FoundationEssentials
@@ -62,7 +63,7 @@ private struct ChunkJob: @unchecked Sendable {
             part?.initializeMemory(as: UInt8.self, repeating: 0)
             return true
         }
-        let chunk = first + UInt64(place)
+        let chunk = first + UInt64(clamping: place)
         let bytes = part ?? rooms[turn]
         guard let count = try? file.read(into: bytes, at: FileLayout.offset(ofChunk: chunk)), count == bytes.count
         else { return false }

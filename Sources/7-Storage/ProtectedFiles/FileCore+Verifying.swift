@@ -1,3 +1,5 @@
+import Bytes
+
 /// The result of verifying a whole file.
 package struct SealedFileReport: Equatable, Sendable {
     /// The number of intact chunks.
@@ -33,7 +35,7 @@ extension FileCore {
                 report.holes += holes
                 report.validChunks += next - chunk - holes
                 chunk = next
-                guard progress(min(chunk * UInt64(FileLayout.chunkSize), header.length)) else { break }
+                guard progress(min(chunk * UInt64(clamping: FileLayout.chunkSize), header.length)) else { break }
                 continue
             }
             do throws(SealedFileError) {
@@ -47,7 +49,7 @@ extension FileCore {
                 if case .index(let level, _) = part { for _ in 0..<level { span *= FileLayout.fanout } }
                 chunk = (chunk / span + 1) * span
             }
-            guard progress(min(chunk * UInt64(FileLayout.chunkSize), header.length)) else { break }
+            guard progress(min(chunk * UInt64(clamping: FileLayout.chunkSize), header.length)) else { break }
         }
         return report
     }
@@ -57,8 +59,8 @@ extension FileCore {
         from chunk: UInt64
     ) throws(SealedFileError) -> (next: UInt64, holes: UInt64)? {
         // Tries each group once.
-        let group = UInt64(Self.stepSize / FileLayout.chunkSize)
-        let whole = header.length / UInt64(FileLayout.chunkSize)
+        let group = UInt64(clamping: Self.stepSize / FileLayout.chunkSize)
+        let whole = header.length / UInt64(clamping: FileLayout.chunkSize)
         guard chunk % group == 0, chunk < whole else { return nil }
         let next = min(chunk + group, whole)
         do throws(SealedFileError) {

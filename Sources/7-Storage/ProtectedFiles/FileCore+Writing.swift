@@ -62,15 +62,16 @@ extension FileCore {
     private func writeSteps(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) {
-        guard offset <= FileLayout.maximumLength, UInt64(bytes.count) <= FileLayout.maximumLength - offset else {
+        guard offset <= FileLayout.maximumLength, UInt64(clamping: bytes.count) <= FileLayout.maximumLength - offset
+        else {
             throw .tooLarge(path: path, limit: FileLayout.maximumLength)
         }
         var done = 0
         while done < bytes.count {
-            let place = offset + UInt64(done)
-            let count = min(bytes.count - done, Self.stepSize - Int(place % UInt64(Self.stepSize)))
+            let place = offset + UInt64(clamping: done)
+            let count = min(bytes.count - done, Self.stepSize - Int(clamping: place % UInt64(clamping: Self.stepSize)))
             let step = UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)])
-            let length = max(header.length, place + UInt64(count))
+            let length = max(header.length, place + UInt64(clamping: count))
             try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
                 try seal(step, at: place, in: &change, secrets)
             }
@@ -94,7 +95,9 @@ extension FileCore {
         try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
             // The last chunk of the shorter file has another length in the longer one.
             let shorter = min(length, header.length)
-            if shorter > 0 { try resealChunk((shorter - 1) / UInt64(FileLayout.chunkSize), in: &change, secrets) }
+            if shorter > 0 {
+                try resealChunk((shorter - 1) / UInt64(clamping: FileLayout.chunkSize), in: &change, secrets)
+            }
         }
     }
 
@@ -140,14 +143,14 @@ extension FileCore {
     func seal(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
-        let size = UInt64(FileLayout.chunkSize)
-        let (first, last) = (offset / size, (offset + UInt64(bytes.count) - 1) / size)
+        let size = UInt64(clamping: FileLayout.chunkSize)
+        let (first, last) = (offset / size, (offset + UInt64(clamping: bytes.count) - 1) / size)
         for chunk in first...last {
             let count = FileLayout.byteCount(ofChunk: chunk, length: change.header.length)
             let start = chunk * size
             // The part of the chunk that is written, and its offset in `bytes`.
-            let from = Int(max(start, offset) - start)
-            let source = Int(max(start, offset) - offset)
+            let from = Int(clamping: max(start, offset) - start)
+            let source = Int(clamping: max(start, offset) - offset)
             let written = min(count - from, bytes.count - source)
             let part = UnsafeRawBufferPointer(rebasing: bytes[source..<(source + written)])
             if written == count {
@@ -222,7 +225,7 @@ extension FileCore {
     private func note(
         _ change: FileChange, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) -> JournalRecord {
-        let block = UInt64(FileLayout.blockSize)
+        let block = UInt64(clamping: FileLayout.blockSize)
         let end = max(FileLayout.size(header.length), FileLayout.size(change.header.length))
         let start = (end + block - 1) / block * block
         let record = try JournalRecord(change.header, after: header.seal, change.replaced, start: start, secrets)

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
@@ -75,7 +76,7 @@ struct FileHeader {
         }
         set {
             let padding = [UInt8](repeating: 0, count: max(0, Self.wrappedLimit - newValue.count))
-            block[Offset.wrappedCount] = UInt16(newValue.count)
+            block[Offset.wrappedCount] = UInt16(truncatingIfNeeded: newValue.count)
             block.replaceSubrange(
                 Offset.wrapped..<Offset.length.offset, with: newValue.prefix(Self.wrappedLimit) + padding)
         }
@@ -112,7 +113,7 @@ struct FileHeader {
 
     /// The nonce and tag of the header itself.
     var seal: IndexEntry { IndexEntry(block, at: Offset.seal) }
-    static let sealOffset = UInt64(Offset.seal)
+    static let sealOffset = UInt64(clamping: Offset.seal)
 
     mutating func seal(_ secrets: FileSecrets) throws(SealedFileError) {
         try secrets.header.entry(for: block[..<Offset.seal]).store(in: &block, at: Offset.seal)

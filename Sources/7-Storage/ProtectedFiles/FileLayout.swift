@@ -1,3 +1,5 @@
+import Bytes
+
 /// The places of all parts of a protected file. They depend only on the length of the data.
 ///
 /// The file is a header block and then chunks. An index block stands right before the first chunk that it covers.
@@ -13,13 +15,13 @@ enum FileLayout {
     private static let highestLevel = 4
 
     static func chunkCount(_ length: UInt64) -> UInt64 {
-        (length + UInt64(chunkSize) - 1) / UInt64(chunkSize)
+        (length + UInt64(clamping: chunkSize) - 1) / UInt64(clamping: chunkSize)
     }
 
     /// Returns the bytes of data in a chunk, for a file with data of this length.
     static func byteCount(ofChunk chunk: UInt64, length: UInt64) -> Int {
-        let start = chunk * UInt64(chunkSize)
-        return start >= length ? 0 : Int(min(UInt64(chunkSize), length - start))
+        let start = chunk * UInt64(clamping: chunkSize)
+        return start >= length ? 0 : Int(clamping: min(UInt64(clamping: chunkSize), length - start))
     }
 
     /// Returns the number of index blocks of a level. The table in the header counts as block 0 of level 1.
@@ -47,20 +49,20 @@ enum FileLayout {
                 (first, span) = (span, span * fanout)
             }
         }
-        return UInt64(blockSize) * (1 + blocks) + chunk * UInt64(chunkSize)
+        return UInt64(clamping: blockSize) * (1 + blocks) + chunk * UInt64(clamping: chunkSize)
     }
 
     /// Returns the place of an index block. Block 0 of level 1 has none, because it is the table in the header.
     static func offset(of position: IndexPosition) -> UInt64 {
         // One block of each lower level stands between this block and the first chunk after it.
-        offset(ofChunk: position.firstChunk) - UInt64(blockSize * position.level)
+        offset(ofChunk: position.firstChunk) - UInt64(clamping: blockSize * position.level)
     }
 
     /// Returns the size of the file in bytes.
     static func size(_ length: UInt64) -> UInt64 {
-        guard length > 0 else { return UInt64(blockSize) }
+        guard length > 0 else { return UInt64(clamping: blockSize) }
         let last = chunkCount(length) - 1
-        return offset(ofChunk: last) + UInt64(byteCount(ofChunk: last, length: length))
+        return offset(ofChunk: last) + UInt64(clamping: byteCount(ofChunk: last, length: length))
     }
 }
 
@@ -71,7 +73,7 @@ struct IndexPosition: Hashable {
 
     var parent: IndexPosition { IndexPosition(level: level + 1, number: number / FileLayout.fanout) }
     /// The index of this block's entry in its parent.
-    var slot: Int { Int(number % FileLayout.fanout) }
+    var slot: Int { Int(clamping: number % FileLayout.fanout) }
 
     /// The first chunk after this block. Only blocks of lower levels stand between them.
     var firstChunk: UInt64 {

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// The metadata that a file keeps when its contents are replaced: owner, permissions, times and extended attributes
@@ -7,10 +8,10 @@ struct FileMetadata {
     private let attributes: [Attribute]
 
     /// The number of names of the file.
-    var linkCount: Int { Int(information.st_nlink) }
-    var size: UInt64 { UInt64(information.st_size) }
+    var linkCount: Int { Int(clamping: information.st_nlink) }
+    var size: UInt64 { UInt64(clamping: information.st_size) }
     /// The bytes that the file takes on the disk: fewer than its size if it has holes.
-    var allocated: UInt64 { UInt64(information.st_blocks) * 512 }
+    var allocated: UInt64 { UInt64(clamping: information.st_blocks) * 512 }
     var identity: FileIdentity { FileIdentity(information) }
     var isRegular: Bool { information.st_mode & S_IFMT == S_IFREG }
 

@@ -47,7 +47,7 @@ struct FileSecrets {
         binding.reserveCapacity(30 + block.count)
         binding.append(contentsOf: "index".utf8)
         binding.append(contentsOf: file)
-        binding.append(UInt8(position.level))
+        binding.append(UInt8(truncatingIfNeeded: position.level))
         binding.append(bigEndian: position.number)
         binding.append(contentsOf: block)
         return binding

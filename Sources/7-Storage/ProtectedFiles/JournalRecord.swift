@@ -45,11 +45,11 @@ struct JournalRecord {
         }
         for part in parts {
             bytes.append(bigEndian: part.offset)
-            bytes.append(bigEndian: UInt32(part.range.count))
+            bytes.append(bigEndian: UInt32(truncatingIfNeeded: part.range.count))
         }
         bytes.append(contentsOf: Trailer.magic)
         bytes.append(bigEndian: start)
-        bytes.append(bigEndian: UInt32(parts.count))
+        bytes.append(bigEndian: UInt32(truncatingIfNeeded: parts.count))
         bytes.append(contentsOf: header.file)
         var seal = [UInt8](repeating: 0, count: IndexEntry.byteCount)
         previous.store(in: &seal, at: 0)
@@ -61,18 +61,18 @@ struct JournalRecord {
 
     /// Reads the record at the end of a file; nil if there is none or if it is not complete.
     init?(_ file: OpenFile, size: UInt64, id: [UInt8], _ secrets: FileSecrets) throws(SealedFileError) {
-        guard size > UInt64(Trailer.size + 2 * FileLayout.blockSize) else { return nil }
-        let trailer = try file.read(Trailer.size, at: size - UInt64(Trailer.size))
+        guard size > UInt64(clamping: Trailer.size + 2 * FileLayout.blockSize) else { return nil }
+        let trailer = try file.read(Trailer.size, at: size - UInt64(clamping: Trailer.size))
         guard trailer.count == Trailer.size, trailer.starts(with: Trailer.magic) else { return nil }
         let start = trailer[Trailer.start]
-        guard start < size, start % UInt64(FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else {
+        guard start < size, start % UInt64(clamping: FileLayout.blockSize) == 0, size - start <= Self.sizeLimit else {
             return nil
         }
-        let bytes = try file.read(Int(size - start), at: start)
+        let bytes = try file.read(Int(clamping: size - start), at: start)
         let sealStart = bytes.count - IndexEntry.byteCount
         let tableEnd = bytes.count - Trailer.size
         let count = Int(trailer[Trailer.count])
-        guard UInt64(bytes.count) == size - start, tableEnd - count * Self.rowSize >= FileLayout.blockSize,
+        guard UInt64(clamping: bytes.count) == size - start, tableEnd - count * Self.rowSize >= FileLayout.blockSize,
             Array(trailer[Trailer.file..<Trailer.previous]) == id,
             secrets.journal.verifies(IndexEntry(bytes, at: sealStart), for: bytes[..<sealStart])
         else { return nil }
@@ -87,8 +87,8 @@ struct JournalRecord {
             let at = tableEnd - (count - row) * Self.rowSize
             let length = Int(bytes.number(at: at + 8, as: UInt32.self))
             let offset: UInt64 = bytes.number(at: at)
-            guard place + length <= tableEnd - count * Self.rowSize, offset >= UInt64(FileLayout.blockSize),
-                offset <= start, UInt64(length) <= start - offset
+            guard place + length <= tableEnd - count * Self.rowSize, offset >= UInt64(clamping: FileLayout.blockSize),
+                offset <= start, UInt64(clamping: length) <= start - offset
             else { return nil }
             parts.append((offset, place..<(place + length)))
             place += length

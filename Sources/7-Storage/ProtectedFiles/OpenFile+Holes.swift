@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 extension OpenFile {
@@ -10,7 +11,9 @@ extension OpenFile {
             var end = start
             let isHole = Self.isZero(bytes, start)
             while end < bytes.count, Self.isZero(bytes, end) == isHole { end = min(end + Self.pageSize, bytes.count) }
-            if !isHole { try write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: offset + UInt64(start)) }
+            if !isHole {
+                try write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: offset + UInt64(clamping: start))
+            }
             start = end
         }
     }

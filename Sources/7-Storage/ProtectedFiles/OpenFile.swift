@@ -64,12 +64,12 @@ final class OpenFile {
     }
 
     var size: UInt64 {
-        get throws(SealedFileError) { UInt64(try information.st_size) }
+        get throws(SealedFileError) { UInt64(clamping: try information.st_size) }
     }
 
     /// Reads until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
-        let filled = SystemCall.readAll(into: buffer, from: descriptor, at: Int64(offset))
+        let filled = SystemCall.readAll(into: buffer, from: descriptor, at: Int64(clamping: offset))
         guard filled >= 0 else { throw .last("read", path) }
         return filled
     }
@@ -89,7 +89,9 @@ final class OpenFile {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
-        guard SystemCall.writeAll(bytes, to: descriptor, at: Int64(offset)) else { throw .last("write", path) }
+        guard SystemCall.writeAll(bytes, to: descriptor, at: Int64(clamping: offset)) else {
+            throw .last("write", path)
+        }
     }
 
     func write(_ bytes: [UInt8], at offset: UInt64) throws(SealedFileError) {
@@ -97,7 +99,7 @@ final class OpenFile {
     }
 
     func truncate(to size: UInt64) throws(SealedFileError) {
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("cut", path) }
+        guard ftruncate(descriptor, off_t(clamping: size)) == 0 else { throw .last("cut", path) }
     }
 
     /// Waits until the contents are on the disk.

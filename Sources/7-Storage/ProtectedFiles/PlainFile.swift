@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// A plain file before its protection. It is read from beginning to end without its holes.
@@ -64,14 +65,14 @@ final class PlainFile {
     ) throws(SealedFileError) {
         // SEEK_DATA and SEEK_HOLE (unistd.h), which Glibc's module does not declare.
         let (seekData, seekHole): (Int32, Int32) = (3, 4)
-        let size = off_t(metadata.size)
+        let size = off_t(clamping: metadata.size)
         var offset: off_t = 0
         while offset < size {
             var start = lseek(descriptor, offset, seekData)
             // ENXIO: only a hole is left. Any other error: the file system does not support holes.
             if start < 0 { start = errno == ENXIO ? size : offset }
             start = min(start, size)
-            if start > offset { try hole(UInt64(start - offset)) }
+            if start > offset { try hole(UInt64(clamping: start - offset)) }
             var end = lseek(descriptor, start, seekHole)
             if end < 0 { end = size }
             offset = start

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// A writer of a new plain file, from beginning to end. The file gets its name only when it is complete.
@@ -19,7 +20,7 @@ package final class PlainFileWriter {
     /// Adds data at the end.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
         try target.file.write(bytes, at: length)
-        length += UInt64(bytes.count)
+        length += UInt64(clamping: bytes.count)
     }
 
     /// Gives the file its name when it is on the disk.

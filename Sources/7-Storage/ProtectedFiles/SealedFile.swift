@@ -149,7 +149,7 @@ package final class SealedFile: @unchecked Sendable {
     package func read(_ count: Int, at offset: UInt64) throws(SealedFileError) -> Data {
         let length = try length
         guard offset < length, count > 0 else { return Data() }
-        let room = Int(min(UInt64(count), length - offset))
+        let room = Int(clamping: min(UInt64(clamping: count), length - offset))
         return try .wipedWhenFreed(upTo: room, orOutOfMemory: SealedFileError.memoryUnavailable) {
             (buffer) throws(SealedFileError) in
             try read(into: buffer, at: offset)

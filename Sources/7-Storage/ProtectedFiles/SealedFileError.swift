@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import VaultInterface
 
@@ -14,7 +15,7 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
             switch self {
             case .header: "header"
             case .index(let level, let number): "index block \(number) of level \(level)"
-            case .chunk(let number): "data from byte \(number * UInt64(FileLayout.chunkSize)) on"
+            case .chunk(let number): "data from byte \(number * UInt64(clamping: FileLayout.chunkSize)) on"
             }
         }
     }

@@ -40,7 +40,7 @@ package final class SealedFileWriter {
     }
 
     /// The number of bytes of data so far.
-    package var length: UInt64 { core.header.length + UInt64(buffered) }
+    package var length: UInt64 { core.header.length + UInt64(clamping: buffered) }
 
     /// Adds data at the end.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
@@ -102,7 +102,7 @@ package final class SealedFileWriter {
         while offset < size {
             let count = try core.file.read(into: buffer.bytes, at: offset)
             try write(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
-            offset += UInt64(count)
+            offset += UInt64(clamping: count)
         }
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 
 // Shared web credentials are the passwords that Safari and an app of the same web site share. There is no such store
@@ -44,7 +45,9 @@ public func SecCreateSharedWebCredentialPassword() -> CFString? {
     // The kernel's (getrandom(2)).
     var random = SystemRandomNumberGenerator()
     while true {
-        let characters = (0..<12).map { _ in alphabet[Int(random.next(upperBound: UInt(alphabet.count)))] }
+        let characters = (0..<12).map { _ in
+            alphabet[Int(clamping: random.next(upperBound: UInt(clamping: alphabet.count)))]
+        }
         // All passwords that pass are equally likely.
         guard sets.allSatisfy({ $0.contains(where: characters.contains) }) else { continue }
         let groups = stride(from: 0, to: characters.count, by: 3).map { String(characters[$0..<$0 + 3]) }

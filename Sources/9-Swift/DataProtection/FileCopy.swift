@@ -100,7 +100,7 @@ struct ComparedFile {
         while offset < size {
             let (mine, others) = (try piece(offset), try other.piece(offset))
             guard mine == others, !mine.isEmpty else { return false }
-            offset += UInt64(mine.count)
+            offset += UInt64(clamping: mine.count)
         }
         return true
     }

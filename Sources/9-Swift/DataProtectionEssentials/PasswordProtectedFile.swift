@@ -137,7 +137,7 @@ public struct PasswordProtectedFile: Sendable, Hashable {
             let writer = try PlainFileWriter(to)
             func write(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
                 try writer.write(bytes)
-                progress(UInt64(bytes.count))
+                progress(UInt64(clamping: bytes.count))
             }
             switch form {
             case .age: try AgeFile(input, path: path).decrypt(password.secret, write: write)

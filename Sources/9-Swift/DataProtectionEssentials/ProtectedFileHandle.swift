@@ -192,7 +192,7 @@ public final class ProtectedFileHandle: Sendable {
     public func read(upToCount count: Int) throws -> Data? {
         try position.withLock { position in
             let data = try read(upToCount: count, at: position)
-            position += UInt64(data?.count ?? 0)
+            position += UInt64(clamping: data?.count ?? 0)
             return data
         }
     }
@@ -205,7 +205,7 @@ public final class ProtectedFileHandle: Sendable {
             let rest = try length
             guard rest > position else { return nil }
             let data = try read(upToCount: Int(clamping: rest - position), at: position)
-            position += UInt64(data?.count ?? 0)
+            position += UInt64(clamping: data?.count ?? 0)
             return data
         }
     }
@@ -220,7 +220,7 @@ public final class ProtectedFileHandle: Sendable {
         return try use { file in
             let length = try file.length
             guard offset < length else { return nil }
-            let count = Int(clamping: min(UInt64(count), length - offset))
+            let count = Int(clamping: min(UInt64(clamping: count), length - offset))
             let data = try Data.wipedWhenFreed(upTo: count, orOutOfMemory: SealedFileError.memoryUnavailable) {
                 try file.read(into: $0, at: offset)
             }
@@ -237,7 +237,7 @@ public final class ProtectedFileHandle: Sendable {
     public func write(contentsOf data: some DataProtocol) throws {
         try position.withLock { position in
             try write(contentsOf: data, at: position)
-            position += UInt64(data.count)
+            position += UInt64(clamping: data.count)
         }
     }
 
@@ -250,7 +250,7 @@ public final class ProtectedFileHandle: Sendable {
             var place = offset
             for region in data.regions {
                 try region.withBytes { bytes in try file.write(bytes, at: place) }
-                place += UInt64(region.count)
+                place += UInt64(clamping: region.count)
             }
         }
     }

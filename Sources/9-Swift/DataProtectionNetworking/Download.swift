@@ -1,3 +1,4 @@
+import Bytes
 import DataProtection
 import Dispatch
 import Foundation

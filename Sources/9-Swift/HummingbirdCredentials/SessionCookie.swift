@@ -1,4 +1,5 @@
 #if HummingbirdSupport
+import Bytes
 import Credentials
 import Hummingbird
 

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import KeychainModel
 import VaultInterface

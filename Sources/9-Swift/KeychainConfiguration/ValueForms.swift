@@ -1,4 +1,5 @@
 #if ConfigurationSupport
+import Bytes
 import Configuration
 import Foundation
 

@@ -66,7 +66,7 @@ public struct RowKey: Sendable, Hashable {
     /// - Throws: ``SealedFieldsError/Code/placeUnknown`` if a value is null, or there is none or more than 255.
     public init(_ values: [any DatabaseValueConvertible]) throws {
         guard (1...255).contains(values.count) else { throw SealedFieldsError.rowKeyMissing }
-        var bytes = [UInt8(values.count)]
+        var bytes = [UInt8(truncatingIfNeeded: values.count)]
         for value in values {
             switch value.databaseValue.storage {
             case .null: throw SealedFieldsError.rowKeyMissing

@@ -72,7 +72,7 @@ import Testing
         try #require(!bytes.isEmpty && bytes.count % size == 0)
         return Data(
             try stride(from: 0, to: bytes.count, by: size).flatMap {
-                try body(Array(bytes[$0..<($0 + size)]), UInt32($0 / size + 1))
+                try body(Array(bytes[$0..<($0 + size)]), UInt32(truncatingIfNeeded: $0 / size + 1))
             })
     }
 
@@ -190,7 +190,11 @@ import Testing
         var page = [UInt8](repeating: 0, count: format.pageSize)
         page.replaceSubrange(0..<16, with: DatabaseHeader.plainMagic)
         page.replaceSubrange(
-            16..<24, with: [UInt8(format.pageSize >> 8), UInt8(format.pageSize & 0xFF), 1, 1, 80, 64, 32, 32])
+            16..<24,
+            with: [
+                UInt8(truncatingIfNeeded: format.pageSize >> 8), UInt8(truncatingIfNeeded: format.pageSize & 0xFF), 1,
+                1, 80, 64, 32, 32,
+            ])
         return page
     }
 

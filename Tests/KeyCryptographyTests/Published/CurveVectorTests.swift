@@ -216,9 +216,9 @@ enum DERWriter {
         let count = content.count
         let length: [UInt8] =
             switch count {
-            case ..<0x80: [UInt8(count)]
-            case ..<0x100: [0x81, UInt8(count)]
-            default: [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+            case ..<0x80: [UInt8(truncatingIfNeeded: count)]
+            case ..<0x100: [0x81, UInt8(truncatingIfNeeded: count)]
+            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count & 0xFF)]
             }
         return Data([tag] + length) + content
     }

@@ -58,11 +58,11 @@ extension VaultWorker {
         let vault = try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: log))
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: unlimited)
-        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_FSIZE.rawValue), &limit)
         for _ in 0..<50 { _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app) }
         report("missed \(log.missedEvents)")
         limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_FSIZE.rawValue), &limit)
         _ = try vault.copy(.password("s", "a"), includingValues: true, as: .app)
         report("missed \(log.missedEvents)")
     }

@@ -1,3 +1,4 @@
+import Bytes
 import CSQLite
 
 /// The shared index of a log, as this connection maps it (https://sqlite.org/walformat.html, 2).
@@ -86,7 +87,9 @@ struct LogChecksum: Equatable {
 
     init(first: UInt32, second: UInt32) { (self.first, self.second) = (first, second) }
 
-    init(number: UInt64) { self.init(first: UInt32(number >> 32), second: UInt32(truncatingIfNeeded: number)) }
+    init(number: UInt64) {
+        self.init(first: UInt32(truncatingIfNeeded: number >> 32), second: UInt32(truncatingIfNeeded: number))
+    }
 
     /// - Parameter bytes: A multiple of eight bytes.
     mutating func add(_ bytes: UnsafeRawBufferPointer, bigEndian: Bool) {

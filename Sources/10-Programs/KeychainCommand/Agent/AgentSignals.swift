@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 
@@ -22,7 +23,7 @@ struct AgentSignals: ~Copyable {
     init?() {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
-        guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { return nil }
+        guard socketpair(AF_UNIX, Int32(clamping: kind), 0, &ends) == 0 else { return nil }
         (reader, writer) = (ends[0], ends[1])
         agentWriter.store(writer, ordering: .relaxed)
         for number in Self.ending {

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import StatusCodes
 import VaultInterface
@@ -32,7 +33,7 @@ final class ChangeNotices: Sendable {
     ///
     /// - Parameter milliseconds: How long to wait at most; -1 for no limit.
     func wait(milliseconds: Int32) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var entry = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
         guard poll(&entry, 1, milliseconds) > 0 else { return }
         drain()
     }

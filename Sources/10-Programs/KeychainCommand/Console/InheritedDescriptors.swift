@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// The descriptors that stay open in a program that replaces this one or that this one starts.
@@ -9,7 +10,7 @@ enum InheritedDescriptors {
 
     private static func open() -> [Int32] {
         guard let folder = opendir("/proc/self/fd") else {
-            return Array(0..<Int32(clamping: min(sysconf(Int32(_SC_OPEN_MAX)), 65_536)))
+            return Array(0..<Int32(clamping: min(sysconf(Int32(truncatingIfNeeded: _SC_OPEN_MAX)), 65_536)))
         }
         defer { closedir(folder) }
         var numbers: [Int32] = []

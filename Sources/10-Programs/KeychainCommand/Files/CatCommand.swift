@@ -39,7 +39,7 @@ struct CatCommand: DocumentedCommand {
             let count = try file.readChunk(at: offset) { bytes in written = Result { try write(bytes) } }
             try written.get()
             guard count > 0 else { return }
-            offset += UInt64(count)
+            offset += UInt64(clamping: count)
         }
     }
 
@@ -56,7 +56,7 @@ struct CatCommand: DocumentedCommand {
             let count = try file.read(into: buffer, at: offset)
             guard count > 0 else { return }
             try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            offset += UInt64(count)
+            offset += UInt64(clamping: count)
         }
     }
 

@@ -123,8 +123,8 @@ struct DecryptFileCommand: DocumentedCommand {
         ) throws(SealedFileError) {
             try decrypt(work, secret) { (bytes) throws(SealedFileError) in
                 try write(bytes)
-                length += UInt64(bytes.count)
-                progress.add(UInt64(bytes.count))
+                length += UInt64(clamping: bytes.count)
+                progress.add(UInt64(clamping: bytes.count))
             }
         }
         switch work.output {

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import Synchronization
@@ -27,7 +28,7 @@ final class FileProgress: Sendable {
 
     /// - Parameter count: The size of the work, in files.
     init(files count: Int) {
-        total = UInt64(count)
+        total = UInt64(clamping: count)
         countsFiles = true
         isShown = isatty(2) == 1
     }
@@ -70,9 +71,9 @@ final class FileProgress: Sendable {
     static func amount(_ bytes: Double) -> String {
         var (value, unit) = (bytes, "B")
         for next in ["kB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, next) }
-        guard unit != "B" else { return "\(Int(value)) B" }
-        guard value < 10 else { return "\(Int(value.rounded(.toNearestOrEven))) \(unit)" }
-        let tenths = Int((value * 10).rounded(.toNearestOrEven))
+        guard unit != "B" else { return "\(Int(clamping: value)) B" }
+        guard value < 10 else { return "\(Int(clamping: value.rounded(.toNearestOrEven))) \(unit)" }
+        let tenths = Int(clamping: (value * 10).rounded(.toNearestOrEven))
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import MountedFolder
@@ -16,7 +17,7 @@ struct FileTree {
         init(_ path: String, _ information: stat) {
             let kind = information.st_mode & S_IFMT
             self.path = path
-            size = kind == S_IFREG ? UInt64(information.st_size) : 0
+            size = kind == S_IFREG ? UInt64(clamping: information.st_size) : 0
             identity = FileIdentity(information)
             isSymbolicLink = kind == S_IFLNK
         }

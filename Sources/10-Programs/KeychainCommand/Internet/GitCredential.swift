@@ -44,7 +44,9 @@ enum GitCredential {
             if let type { answer.add("authtype", type) }
             answer.add(type == nil ? "password" : "credential", secret)
         }
-        if let end = item.expiry.date { answer.add("password_expiry_utc", "\(Int64(end.timeIntervalSince1970))") }
+        if let end = item.expiry.date {
+            answer.add("password_expiry_utc", "\(Int64(clamping: end.timeIntervalSince1970))")
+        }
         if let token = try token(of: item, passwords), let secret = try passwords.secret(token) {
             answer.add("oauth_refresh_token", secret)
         }

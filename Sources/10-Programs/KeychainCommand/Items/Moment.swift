@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// A moment as people type it: a date, a date with a time, or a distance from now.

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 
@@ -8,7 +9,8 @@ struct Timestamp {
     init(_ date: Date) {
         // Limited to the years 0 to 9999, which fit every field and both forms. A stored date can be any number.
         let moment = date.timeIntervalSince1970
-        var seconds = moment.isNaN ? 0 : time_t(max(-62_167_219_200, min(moment, 253_402_300_799)).rounded(.down))
+        var seconds =
+            moment.isNaN ? 0 : time_t(clamping: max(-62_167_219_200, min(moment, 253_402_300_799)).rounded(.down))
         var fields = tm()
         gmtime_r(&seconds, &fields)
         self.fields = fields

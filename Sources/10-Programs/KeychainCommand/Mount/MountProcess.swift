@@ -14,7 +14,7 @@ enum MountProcess {
         OwnMemory.hide()
         umask(0)
         // Each file that the kernel knows of takes a descriptor. The kernel's own limit (fs.nr_open) is for root alone.
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        let resource = __rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return }
         var greatest = rlimit(rlim_cur: 1 << 20, rlim_max: max(1 << 20, limit.rlim_max))
@@ -93,7 +93,7 @@ enum MountProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         for (place, descriptor) in given.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(3 + place))
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(clamping: 3 + place))
         }
         closeDescriptors(from: 5, in: &actions)
         var attributes = posix_spawnattr_t()

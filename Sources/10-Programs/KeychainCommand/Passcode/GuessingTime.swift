@@ -29,7 +29,7 @@ struct GuessingTime {
         guard let unit = units.first(where: { seconds >= $0.seconds }) else { return "less than a second" }
         let count = seconds / unit.seconds
         guard count < 1_000_000 else { return "more than a million years" }
-        return "\(Int(count)) \(unit.name)\(Int(count) == 1 ? "" : "s")"
+        return "\(Int(clamping: count)) \(unit.name)\(Int(clamping: count) == 1 ? "" : "s")"
     }
 }
 

@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import VaultInterface

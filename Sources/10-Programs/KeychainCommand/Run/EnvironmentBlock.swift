@@ -58,6 +58,6 @@ final class EnvironmentBlock {
 
     private static func isNamed(_ name: String, _ variable: UnsafeMutablePointer<CChar>) -> Bool {
         let count = name.utf8.count
-        return strncmp(variable, name, count) == 0 && variable[count] == CChar(UInt8(ascii: "="))
+        return strncmp(variable, name, count) == 0 && variable[count] == CChar(clamping: UInt8(ascii: "="))
     }
 }

@@ -116,9 +116,10 @@ struct FollowedRun {
     ///
     /// - Returns: Those that are.
     private static func wait(for descriptors: [Int32], until end: ContinuousClock.Instant?) -> Set<Int32> {
-        var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var entries = descriptors.map { pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0) }
         let milliseconds = end.map { max(.zero, ContinuousClock.now.duration(to: $0)) / .milliseconds(1) }
-        let count = poll(&entries, nfds_t(entries.count), milliseconds.map { Int32($0.rounded(.up)) } ?? -1)
+        let count = poll(
+            &entries, nfds_t(clamping: entries.count), milliseconds.map { Int32(clamping: $0.rounded(.up)) } ?? -1)
         guard count > 0 else { return [] }
         if entries[0].revents != 0 {
             var buffer = [UInt8](repeating: 0, count: 512)

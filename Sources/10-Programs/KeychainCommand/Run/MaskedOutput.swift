@@ -59,8 +59,8 @@ struct MaskedOutput: ~Copyable {
         var status = RunSignals.status(of: child, blocking: false)
         while status == nil {
             let descriptors = [notices[0]] + streams.map(\.reader)
-            var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&entries, nfds_t(entries.count), -1) > 0 else { continue }
+            var entries = descriptors.map { pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0) }
+            guard poll(&entries, nfds_t(clamping: entries.count), -1) > 0 else { continue }
             for index in streams.indices where entries[index + 1].revents != 0 { pass(index, limit: buffer.count) }
             if entries[0].revents != 0 {
                 _ = read(notices[0], buffer.baseAddress, buffer.count)
@@ -74,9 +74,9 @@ struct MaskedOutput: ~Copyable {
     /// Passes on what is in the pipe now, and ends the stream.
     private mutating func drain(_ index: Int) {
         var left: Int32 = 0
-        _ = ioctl(streams[index].reader, UInt(FIONREAD), &left)
+        _ = ioctl(streams[index].reader, UInt(truncatingIfNeeded: FIONREAD), &left)
         while left > 0, streams[index].reader >= 0 {
-            left -= Int32(pass(index, limit: min(Int(left), buffer.count)))
+            left -= Int32(clamping: pass(index, limit: min(Int(left), buffer.count)))
         }
         if streams[index].reader >= 0 { end(index) }
     }
@@ -119,7 +119,7 @@ struct MaskedOutput: ~Copyable {
                     written += count
                 } else if errno == EAGAIN {
                     // The descriptor was given as one that does not block.
-                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    var entry = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
                     _ = poll(&entry, 1, -1)
                 } else {
                     return false

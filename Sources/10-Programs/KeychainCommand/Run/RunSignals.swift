@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 
@@ -17,7 +18,7 @@ private func passOnSignal(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_
     if [SIGINT, SIGQUIT, SIGTERM].contains(number) { isAskedToEnd.store(true, ordering: .sequentiallyConsistent) }
     // The child gets the signals of the terminal itself (SI_KERNEL, sigaction(2)).
     if signaledChild.load(ordering: .sequentiallyConsistent) > 0, (info?.pointee.si_code ?? 0) > 0 { return }
-    waitingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
+    waitingSignals.bitwiseOr(1 << UInt64(clamping: number), ordering: .sequentiallyConsistent)
     sendWaitingSignals()
 }
 
@@ -25,7 +26,7 @@ private func sendWaitingSignals() {
     let child = signaledChild.load(ordering: .sequentiallyConsistent)
     guard child > 0 else { return }
     let waiting = waitingSignals.exchange(0, ordering: .sequentiallyConsistent)
-    for number in Int32(1)..<32 where waiting & 1 << UInt64(number) != 0 { kill(child, number) }
+    for number in Int32(1)..<32 where waiting & 1 << UInt64(clamping: number) != 0 { kill(child, number) }
 }
 
 private func noteChild(_: Int32) {
@@ -64,7 +65,7 @@ enum RunSignals {
     /// The signal that asked this process to end before there was a command.
     static var early: Int32? {
         let waiting = waitingSignals.load(ordering: .sequentiallyConsistent)
-        return ending.first { waiting & 1 << UInt64($0) != 0 }
+        return ending.first { waiting & 1 << UInt64(clamping: $0) != 0 }
     }
 
     /// Begins to notice whether somebody ends this process while the command is ended to be started again.
@@ -106,7 +107,7 @@ enum RunSignals {
         var info = siginfo_t()
         // WEXITED, WNOWAIT and WNOHANG (waitid(2)): until waitpid, no other process gets its number.
         let options: Int32 = 0x4 | 0x0100_0000 | (blocking ? 0 : 0x1)
-        _ = SystemCall.retryOnInterrupt { waitid(P_PID, id_t(child), &info, options) }
+        _ = SystemCall.retryOnInterrupt { waitid(P_PID, id_t(clamping: child), &info, options) }
         guard info.si_signo != 0 || blocking else { return nil }
         signaledChild.store(-1, ordering: .sequentiallyConsistent)
         var status: Int32 = 0

@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import KeychainModel
 import StatusCodes
@@ -142,7 +143,7 @@ struct AuditCommand: DocumentedCommand {
 
     /// Returns the time that `text` names, in milliseconds since 1970.
     private static func moment(_ text: String) throws -> Int64 {
-        if let date = Moment.date(text, direction: -1) { return Int64(date.timeIntervalSince1970 * 1_000) }
+        if let date = Moment.date(text, direction: -1) { return Int64(clamping: date.timeIntervalSince1970 * 1_000) }
         throw Failure.usage("'\(text.escapedForTerminal)' is not a time: see `keychain help audit`")
     }
 }

@@ -115,7 +115,7 @@ struct MakeBackupCommand: DocumentedCommand {
                     throw error.status == errSecDiskFull
                         ? .diskFull(reason: error.message) : .inputOutput(reason: error.message)
                 }
-                progress.add(UInt64(part.count))
+                progress.add(UInt64(clamping: part.count))
             }
         }
         if file == "-" {
@@ -289,7 +289,7 @@ struct BackupFile {
         guard descriptor >= 0 else { throw Self.failure("cannot be opened", path) }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { throw Self.failure("cannot be examined", path) }
-        size = UInt64(max(0, info.st_size))
+        size = UInt64(clamping: max(0, info.st_size))
     }
 
     /// Begins to read, at the start of a file.
@@ -302,7 +302,7 @@ struct BackupFile {
             guard filled >= 0 else {
                 throw VaultError.inputOutput(reason: Self.failure("cannot be read", path).message)
             }
-            progress.add(UInt64(filled))
+            progress.add(UInt64(clamping: filled))
             return bytes.prefix(filled)
         }
     }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Frames
 
 /// Wipes the keys of locked classes after a grace, at once if it is zero. An unlock in the meantime cancels that.
@@ -23,17 +24,11 @@ package struct LockVault: UnaryOperation {
     }
 
     package func encode(to buffer: FrameBuffer) {
-        buffer.append(UInt64(clamping: grace / .milliseconds(1)))
+        buffer.append(UInt64(clamping: min(grace / .milliseconds(1), 1e15)))
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         // 2⁵⁰ ms are 35,000 years; no number from outside may exceed what a Duration holds.
-        grace = .milliseconds(Int64(clamping: try reader.read(UInt64.self) % (1 << 50)))
-    }
-}
-
-extension UInt64 {
-    fileprivate init(clamping real: Double) {
-        self = real.isFinite && real > 0 ? UInt64(Swift.min(real, 1e15)) : 0
+        grace = .milliseconds(Int64(clamping: min(try reader.read(UInt64.self), 1 << 50)))
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Frames
 
 /// Sends records of the audit log, oldest first. For clients that hold every group.

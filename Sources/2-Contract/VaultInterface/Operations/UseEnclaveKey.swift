@@ -6,7 +6,7 @@ import KeychainModel
 /// Uses a key of the enclave, and asks a person if its access control wants one. ``EnclaveKeyOperation`` says what it
 /// replies.
 ///
-/// - Throws: ``VaultError/corruptVault(reason:)`` for a record that this vault did not make, or that was changed.
+/// - Throws: ``VaultError/invalidRequest(reason:)`` for a record that this vault did not make, or that was changed.
 package struct UseEnclaveKey: UnaryOperation {
     package var key: EnclaveKeyRecord
     package var operation: EnclaveKeyOperation

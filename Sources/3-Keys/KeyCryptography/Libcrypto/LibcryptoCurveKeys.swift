@@ -112,7 +112,7 @@ private struct CurveNames {
     private static let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
 
     private static func node(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-        [tag, UInt8(content.count)] + content
+        [tag, UInt8(truncatingIfNeeded: content.count)] + content
     }
 
     /// Returns a SubjectPublicKeyInfo (RFC 5480).
@@ -126,11 +126,11 @@ private struct CurveNames {
         scalar: UnsafeRawBufferPointer, point: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        let start: [UInt8] = [0x02, 0x01, 0x01, 0x04, UInt8(scalar.count)]
+        let start: [UInt8] = [0x02, 0x01, 0x01, 0x04, UInt8(truncatingIfNeeded: scalar.count)]
         let end = Self.node(0xA0, identifier) + Self.node(0xA1, Self.node(0x03, [0x00] + point))
         let count = start.count + scalar.count + end.count
         let encoding = try SecretBytes.filled(count: 2 + count) { (bytes) throws(KeyError) in
-            bytes.copyBytes(from: [0x30, UInt8(count)] + start)
+            bytes.copyBytes(from: [0x30, UInt8(truncatingIfNeeded: count)] + start)
             let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[(2 + start.count)...])
             rest.copyMemory(from: scalar)
             UnsafeMutableRawBufferPointer(rebasing: rest[scalar.count...]).copyBytes(from: end)
@@ -140,7 +140,7 @@ private struct CurveNames {
 
     /// Returns the scalar in an ECPrivateKey of this curve.
     func scalar(in encoding: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        let prefix: [UInt8] = [0x02, 0x01, 0x01, 0x04, UInt8(coordinateByteCount)]
+        let prefix: [UInt8] = [0x02, 0x01, 0x01, 0x04, UInt8(truncatingIfNeeded: coordinateByteCount)]
         guard encoding.first == 0x30, encoding.count >= 7 + coordinateByteCount,
             encoding[2..<7].elementsEqual(prefix)
         else { return nil }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Crypto
 import FoundationEssentials
 import SystemBus
@@ -55,7 +56,7 @@ package struct FingerprintReader: BiometryReader {
         var digest = SHA256()
         func add(_ bytes: Data) {
             // The length before each part makes the encoding of a list unambiguous.
-            withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { digest.update(bufferPointer: $0) }
+            withUnsafeBytes(of: UInt64(clamping: bytes.count).bigEndian) { digest.update(bufferPointer: $0) }
             digest.update(data: bytes)
         }
         add(Data("fprintd".utf8))

@@ -42,7 +42,7 @@ final class AssuanConnection {
     }
 
     var secondsLeft: Int {
-        max(1, Int(ContinuousClock.now.duration(to: limits.deadline) / .seconds(1)))
+        max(1, Int(clamping: ContinuousClock.now.duration(to: limits.deadline) / .seconds(1)))
     }
 
     func awaitGreeting() throws(AssuanError) {
@@ -105,7 +105,7 @@ final class AssuanConnection {
     private func wait() throws(AssuanError) {
         while true {
             var entries = [descriptor, limits.cancellation.descriptor]
-                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                .map { pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0) }
             let ready = poll(&entries, 2, limits.deadline.millisecondsLeft)
             if entries[1].revents != 0, ready > 0 { throw .canceled }
             if ready > 0 { return }

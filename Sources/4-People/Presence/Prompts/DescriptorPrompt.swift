@@ -46,7 +46,7 @@ package final class DescriptorPrompt: PasscodePrompt {
         var count = 0
         while true {
             var entries = [descriptor, cancellation.descriptor]
-                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                .map { pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0) }
             guard poll(&entries, 2, deadline.millisecondsLeft) > 0 else {
                 if ContinuousClock.now >= deadline { return .timedOut }
                 continue

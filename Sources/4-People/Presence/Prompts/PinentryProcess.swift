@@ -17,7 +17,9 @@ final class PinentryProcess {
     ) throws(AssuanError) {
         var ends: [Int32] = [-1, -1]
         // A socket instead of pipes: writing to a closed pipe can end this process.
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+        guard
+            socketpair(AF_UNIX, Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+        else {
             throw .failed(reason: String(cString: strerror(errno)))
         }
         defer { close(ends[1]) }

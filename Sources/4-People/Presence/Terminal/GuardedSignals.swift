@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 
@@ -29,7 +30,7 @@ struct GuardedSignals: ~Copyable {
     init?() {
         var ends: [Int32] = [-1, -1]
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        guard socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else { return nil }
+        guard socketpair(AF_UNIX, Int32(clamping: kind), 0, &ends) == 0 else { return nil }
         (descriptor, writer) = (ends[0], ends[1])
         receivedSignal.store(0, ordering: .relaxed)
         signalWriter.store(writer, ordering: .relaxed)

@@ -104,8 +104,8 @@ package struct Terminal: ~Copyable {
     ) throws(TerminalError) -> Bool {
         while true {
             var entries = [descriptor, guarded.descriptor, cancellation.descriptor]
-                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            let ready = poll(&entries, nfds_t(entries.count), deadline.millisecondsLeft)
+                .map { pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0) }
+            let ready = poll(&entries, nfds_t(clamping: entries.count), deadline.millisecondsLeft)
             if ready < 0, errno != EINTR { throw unusable() }
             guard ready > 0 else {
                 if ContinuousClock.now >= deadline { throw .timedOut }
@@ -122,8 +122,8 @@ package struct Terminal: ~Copyable {
         var saved = termios()
         guard tcgetattr(descriptor, &saved) == 0 else { throw unusable() }
         var silent = saved
-        silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
-        silent.c_lflag |= tcflag_t(ICANON | ISIG)
+        silent.c_lflag &= ~tcflag_t(truncatingIfNeeded: ECHO | ECHOE | ECHOK | ECHONL)
+        silent.c_lflag |= tcflag_t(truncatingIfNeeded: ICANON | ISIG)
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw unusable() }
         return saved
     }
@@ -156,6 +156,6 @@ extension ContinuousClock.Instant {
     /// The time left for `poll`, rounded up, so that the deadline has passed when `poll` times out.
     var millisecondsLeft: Int32 {
         let left = ContinuousClock.now.duration(to: self) / .milliseconds(1)
-        return Int32(max(0, min(left.rounded(.up), 86_400_000)))
+        return Int32(clamping: max(0, min(left.rounded(.up), 86_400_000)))
     }
 }

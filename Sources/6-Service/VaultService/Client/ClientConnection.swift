@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import FoundationEssentials
 import Frames

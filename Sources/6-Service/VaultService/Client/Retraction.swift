@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 
 /// The retraction of a question to a person, when the daemon takes it back or is gone.
@@ -11,8 +12,8 @@ enum Retraction {
         let end = Cancellation()
         let started = ConnectionThread.start {
             var polled = [
-                pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: socket, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
+                pollfd(fd: end.descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
             ]
             while poll(&polled, 2, -1) < 0, errno == EINTR {}
             if polled[1].revents == 0 { cancellation.cancel() }

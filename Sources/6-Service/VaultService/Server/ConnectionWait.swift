@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Synchronization
 
@@ -25,7 +26,7 @@ final class ConnectionWait: Sendable {
     func begin(_ reason: Reason) {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        let nanoseconds = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        let nanoseconds = UInt64(clamping: time.tv_sec) * 1_000_000_000 + UInt64(clamping: time.tv_nsec)
         value.store(reason.rawValue << Self.bitsOfTime | nanoseconds, ordering: .relaxed)
     }
 

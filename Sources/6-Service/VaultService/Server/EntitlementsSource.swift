@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 
 /// The entitlements as they are now: read at the start, and again when their file has changed.

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import VaultInterface
 
@@ -18,7 +19,7 @@ package final class GuestConnection: ServedConnection {
 
     deinit { close(socket) }
 
-    func end() { shutdown(socket, Int32(SHUT_RDWR)) }
+    func end() { shutdown(socket, Int32(truncatingIfNeeded: SHUT_RDWR)) }
 
     func run() {
         do {

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// State that several threads change, and wait for others to change.

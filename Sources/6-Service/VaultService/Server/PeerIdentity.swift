@@ -95,7 +95,7 @@ package final class Peer: Sendable {
     }
 
     private var isAlive: Bool {
-        var polled = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+        var polled = pollfd(fd: process, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
         return poll(&polled, 1, 0) == 0
     }
 
@@ -111,7 +111,7 @@ package final class Peer: Sendable {
 
     private static func credentials(of socket: Int32) throws(PeerError) -> Credentials {
         var credentials = Credentials()
-        var size = socklen_t(MemoryLayout<Credentials>.size)
+        var size = socklen_t(clamping: MemoryLayout<Credentials>.size)
         guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
             throw PeerError("no credentials")
         }
@@ -123,7 +123,7 @@ package final class Peer: Sendable {
         // SO_PEERPIDFD (Linux 6.5, asm-generic/socket.h), younger than the headers of most systems.
         let option: Int32 = 77
         var descriptor: Int32 = -1
-        var size = socklen_t(MemoryLayout<Int32>.size)
+        var size = socklen_t(clamping: MemoryLayout<Int32>.size)
         if getsockopt(socket, SOL_SOCKET, option, &descriptor, &size) == 0 { return descriptor }
         guard errno == ENOPROTOOPT else { throw PeerError("the process that connected is gone") }
         return nil
@@ -168,7 +168,7 @@ package final class Peer: Sendable {
 
     private static func label(of socket: Int32) -> String? {
         var buffer = [UInt8](repeating: 0, count: 1024)
-        var size = socklen_t(buffer.count)
+        var size = socklen_t(clamping: buffer.count)
         guard getsockopt(socket, SOL_SOCKET, SO_PEERSEC, &buffer, &size) == 0, size > 0 else { return nil }
         let bytes = buffer[..<min(Int(size), buffer.count)].prefix { $0 != 0 && $0 != 0x0A }
         let label = printable(bytes)

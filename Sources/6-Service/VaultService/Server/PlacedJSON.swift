@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 
 /// JSON (RFC 8259) as far as an entitlements file has it, with the line and the column of each value.

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 
 /// A limit for programs that ask more than their share: each has a budget that fills up over time, and so has each user
@@ -92,12 +93,12 @@ final class RateLimiter: Sendable {
         let seconds = min(seconds, BudgetRate.longestWait)
         // poll(2) counts milliseconds.
         guard seconds > 0.002 else {
-            usleep(useconds_t(seconds * 1e6))
+            usleep(useconds_t(clamping: seconds * 1e6))
             return
         }
         // Whoever hangs up meanwhile must not keep a thread.
         var polled = pollfd(fd: socket, events: 0, revents: 0)
-        poll(&polled, 1, Int32(seconds * 1e3))
+        poll(&polled, 1, Int32(clamping: seconds * 1e3))
     }
 }
 

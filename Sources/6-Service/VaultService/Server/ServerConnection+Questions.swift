@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Frames
 import KeychainModel
 import VaultInterface
@@ -11,7 +12,7 @@ extension ServerConnection: QuestionChannel {
         let time = deadline - .now
         guard time > .zero else { return .timedOut }
         guard !cancellation.isCanceled else { return .canceled }
-        let seconds = UInt32(max(1, min((time / .seconds(1)).rounded(.up), 86_400)))
+        let seconds = UInt32(clamping: max(1, min((time / .seconds(1)).rounded(.up), 86_400)))
         let frame = FrameBuffer()
         frame.appendFrame(.question) { frame.write(SentQuestion(question, seconds: seconds)) }
         do {

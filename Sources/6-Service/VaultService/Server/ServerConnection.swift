@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import Dispatch
 import FoundationEssentials
@@ -266,8 +267,8 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
                 let bytes = frame.bytes
                 let sent = send(
                     descriptor, bytes.baseAddress, bytes.count,
-                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-                if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(SHUT_RDWR)) }
+                    Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT))
+                if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
             }
         }
         wait.begin(.request)

@@ -36,7 +36,7 @@ struct UnitCredential: Sendable, Equatable {
     init?(askedOn socket: Int32) {
         var address = sockaddr_un()
         let whole = MemoryLayout<sockaddr_un>.size
-        var size = socklen_t(whole)
+        var size = socklen_t(clamping: whole)
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &size) }
         }
@@ -56,7 +56,7 @@ final class UnitCredentialConnection: ServedConnection {
 
     deinit { close(socket) }
 
-    func end() { shutdown(socket, Int32(SHUT_RDWR)) }
+    func end() { shutdown(socket, Int32(truncatingIfNeeded: SHUT_RDWR)) }
 
     func run() {
         let user = Peer.user(of: socket)
@@ -138,7 +138,8 @@ final class UnitCredentialConnection: ServedConnection {
             var sent = 0
             while sent < bytes.count {
                 let count = CLibrary.send(
-                    socket, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                    socket, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
+                    Int32(truncatingIfNeeded: MSG_NOSIGNAL))
                 guard count > 0 else { return }
                 sent += count
             }
@@ -150,6 +151,6 @@ final class UnitCredentialConnection: ServedConnection {
     /// Whether the manager has given up. Its own half of the connection is closed from the beginning.
     private func isOver(within time: Duration) -> Bool {
         var polled = pollfd(fd: socket, events: 0, revents: 0)
-        return poll(&polled, 1, Int32(time / .milliseconds(1))) > 0 || server.stops
+        return poll(&polled, 1, Int32(clamping: time / .milliseconds(1))) > 0 || server.stops
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import FoundationEssentials
 import Synchronization
@@ -74,7 +75,7 @@ package final class VaultServer: Sendable {
         on listener: Int32, _ connection: (Int32) -> any ServedConnection, _ turn: () -> Bool
     ) {
         while turn(), !stops {
-            var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+            var polled = pollfd(fd: listener, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
             guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
             let socket = CLibrary.accept(listener, nil, nil)
             if socket >= 0 {

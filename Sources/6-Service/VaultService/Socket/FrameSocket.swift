@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Frames
 import KeychainModel
@@ -50,7 +51,7 @@ package final class FrameSocket {
         while sent < bytes.count {
             let count = CLibrary.send(
                 descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
-                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT))
             if count >= 0 {
                 sent += count
                 continue
@@ -60,7 +61,7 @@ package final class FrameSocket {
             case EAGAIN:
                 if !isFull { whileFull() }
                 isFull = true
-                try wait(for: Int16(POLLOUT), until: deadline)
+                try wait(for: Int16(truncatingIfNeeded: POLLOUT), until: deadline)
             case EPIPE, ECONNRESET: throw .closed
             case let code: throw .system(errno: code)
             }
@@ -120,7 +121,7 @@ package final class FrameSocket {
     /// of a connection at rest.
     package var isQuiet: Bool {
         guard incoming.count == 0 else { return false }
-        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var polled = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
         return poll(&polled, 1, 0) == 0
     }
 
@@ -129,7 +130,7 @@ package final class FrameSocket {
 
     /// Waits until there is something to read, or the end.
     package func waitForInput() throws(SocketError) {
-        if incoming.count == 0 { try wait(for: Int16(POLLIN), until: nil) }
+        if incoming.count == 0 { try wait(for: Int16(truncatingIfNeeded: POLLIN), until: nil) }
     }
 
     /// Does the same, but only until `deadline`, or until the descriptor `interruption` is readable.
@@ -139,10 +140,12 @@ package final class FrameSocket {
         until deadline: ContinuousClock.Instant, interruption: Int32
     ) throws(SocketError) -> Bool {
         while incoming.count == 0 {
-            var polled = [descriptor, interruption].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var polled = [descriptor, interruption].map {
+                pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
+            }
             let left = (deadline - ContinuousClock.now) / .milliseconds(1)
             guard left > 0 else { return false }
-            let count = poll(&polled, 2, Int32(min(left.rounded(.up), 1e9)))
+            let count = poll(&polled, 2, Int32(clamping: min(left.rounded(.up), 1e9)))
             if count < 0, errno != EINTR { throw .system(errno: errno) }
             if count > 0 { return polled[0].revents != 0 }
         }
@@ -150,18 +153,18 @@ package final class FrameSocket {
     }
 
     /// Ends both directions, which wakes threads that wait on them. Safe on any thread.
-    package func shutdown() { CLibrary.shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func shutdown() { CLibrary.shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
 
     private func fill(_ room: Int, until deadline: ContinuousClock.Instant?) throws(SocketError) {
         while true {
             let count = incoming.append(room: room) { space in
-                recv(descriptor, space.baseAddress, space.count, Int32(MSG_DONTWAIT))
+                recv(descriptor, space.baseAddress, space.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
             }
             if count > 0 { return }
             if count == 0 { throw .closed }
             switch errno {
             case EINTR: continue
-            case EAGAIN: try wait(for: Int16(POLLIN), until: deadline)
+            case EAGAIN: try wait(for: Int16(truncatingIfNeeded: POLLIN), until: deadline)
             case ECONNRESET: throw .closed
             case let code: throw .system(errno: code)
             }
@@ -176,7 +179,7 @@ package final class FrameSocket {
             if let deadline {
                 let left = (deadline - ContinuousClock.now) / .milliseconds(1)
                 guard left > 0 else { throw .timedOut }
-                milliseconds = Int32(min(left.rounded(.up), 1e9))
+                milliseconds = Int32(clamping: min(left.rounded(.up), 1e9))
             }
             let count = poll(&polled, 1, milliseconds)
             if count > 0 { return }

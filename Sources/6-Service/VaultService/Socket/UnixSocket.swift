@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// Sockets with a name in the file system.
@@ -47,7 +48,7 @@ package enum UnixSocket {
     package static func peer(of socket: Int32) -> (process: pid_t, user: uid_t)? {
         // `struct ucred` of socket(7): process, user, group.
         var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
-        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        var size = socklen_t(clamping: MemoryLayout.size(ofValue: credentials))
         guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
         return (credentials.0, credentials.1)
     }
@@ -65,7 +66,8 @@ package enum UnixSocket {
     }
 
     private static func make() throws(SocketError) -> Int32 {
-        let socket = CLibrary.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let socket = CLibrary.socket(
+            AF_UNIX, Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw .system(errno: errno) }
         return socket
     }
@@ -82,13 +84,13 @@ package enum UnixSocket {
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SocketError) -> Int32 {
         var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
+        address.sun_family = sa_family_t(truncatingIfNeeded: AF_UNIX)
         let room = MemoryLayout.size(ofValue: address.sun_path)
         guard path.utf8.count < room, !path.utf8.contains(0) else { throw .system(errno: ENAMETOOLONG) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                body($0, socklen_t(clamping: MemoryLayout<sockaddr_un>.size))
             }
         }
     }

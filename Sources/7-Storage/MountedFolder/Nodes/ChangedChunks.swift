@@ -59,7 +59,8 @@ final class ChangedChunks {
     var runs: [(first: UInt64, bytes: UnsafeRawBufferPointer)] {
         var runs: [(first: UInt64, slot: Int, count: Int)] = []
         for (chunk, slot) in slots.sorted(by: { $0.key < $1.key }) {
-            if let last = runs.last, last.first + UInt64(last.count) == chunk, last.slot + last.count == slot {
+            if let last = runs.last, last.first + UInt64(clamping: last.count) == chunk, last.slot + last.count == slot
+            {
                 runs[runs.count - 1].count += 1
             } else {
                 runs.append((chunk, slot, 1))

@@ -1,3 +1,4 @@
+import Bytes
 import CFuse3
 import CLibrary
 import KeychainModel
@@ -143,14 +144,14 @@ final class FileContents: @unchecked Sendable {
             return try Errno.of(file.read(into: buffer, at: offset))
         }
         guard offset < length else { return 0 }
-        let count = Int(min(UInt64(buffer.count), length - offset))
+        let count = Int(clamping: min(UInt64(clamping: buffer.count), length - offset))
         var done = 0
         while done < count {
-            let place = offset + UInt64(done)
-            let start = Int(place % UInt64(ChangedChunks.chunkSize))
+            let place = offset + UInt64(clamping: done)
+            let start = Int(clamping: place % UInt64(clamping: ChangedChunks.chunkSize))
             let size = min(ChangedChunks.chunkSize - start, count - done)
             let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + size)])
-            if let chunk = changed[place / UInt64(ChangedChunks.chunkSize)] {
+            if let chunk = changed[place / UInt64(clamping: ChangedChunks.chunkSize)] {
                 target.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[start..<(start + size)]))
             } else {
                 let got = try Errno.of(file.read(into: target, at: place))
@@ -188,16 +189,19 @@ final class FileContents: @unchecked Sendable {
     private func gather(_ bytes: UnsafeRawBufferPointer, at place: UInt64, _ file: SealedFile) throws(Errno) {
         let size = ChangedChunks.chunkSize
         // 16 TiB, the limit of the file format. Checked here so that the write fails, not the flush.
-        guard place <= 1 << 44, UInt64(bytes.count) <= 1 << 44 - place else { throw Errno(EFBIG) }
+        guard place <= 1 << 44, UInt64(clamping: bytes.count) <= 1 << 44 - place else { throw Errno(EFBIG) }
         var done = 0
         while done < bytes.count {
-            let (chunk, start) = ((place + UInt64(done)) / UInt64(size), Int((place + UInt64(done)) % UInt64(size)))
+            let (chunk, start) = (
+                (place + UInt64(clamping: done)) / UInt64(clamping: size),
+                Int(clamping: (place + UInt64(clamping: done)) % UInt64(clamping: size))
+            )
             let count = min(size - start, bytes.count - done)
             let room = try room(chunk, isReplaced: start == 0 && count == size, file)
             UnsafeMutableRawBufferPointer(rebasing: room[start..<(start + count)])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)]))
             done += count
-            changedLength = max(try length(file), place + UInt64(done))
+            changedLength = max(try length(file), place + UInt64(clamping: done))
         }
     }
 
@@ -214,7 +218,7 @@ final class FileContents: @unchecked Sendable {
         changedLength = former
         guard !isReplaced else { return room }
         do throws(SealedFileError) {
-            _ = try file.read(into: room, at: chunk * UInt64(ChangedChunks.chunkSize))
+            _ = try file.read(into: room, at: chunk * UInt64(clamping: ChangedChunks.chunkSize))
         } catch {
             chunks.removeLast(chunk)
             if chunks.isEmpty { changedLength = nil }
@@ -229,8 +233,8 @@ final class FileContents: @unchecked Sendable {
         let file = try usable()
         file.setDurability(isFresh ? .process : .power)
         for run in changed.runs {
-            let start = run.first * UInt64(ChangedChunks.chunkSize)
-            let count = Int(min(UInt64(run.bytes.count), length - start))
+            let start = run.first * UInt64(clamping: ChangedChunks.chunkSize)
+            let count = Int(clamping: min(UInt64(clamping: run.bytes.count), length - start))
             try Errno.of(file.write(UnsafeRawBufferPointer(rebasing: run.bytes[..<count]), at: start))
         }
         changed.clear()
@@ -331,10 +335,12 @@ final class FileContents: @unchecked Sendable {
         if let changedLength { return changedLength }
         if hasKey, let length = try? sealed?.length { return length }
         guard var info = info(stamp) else {
-            return SealedFileInfo.length(ofFileSize: UInt64(max(0, information.st_size)))
+            return SealedFileInfo.length(ofFileSize: UInt64(clamping: max(0, information.st_size)))
         }
         // A change was interrupted. The length is known after it is finished.
-        if info.fileSize != UInt64(information.st_size), sealed == nil, let file = try? openBelow(writing: true) {
+        if info.fileSize != UInt64(clamping: information.st_size), sealed == nil,
+            let file = try? openBelow(writing: true)
+        {
             defer { file.close() }
             if let length = try? file.length { return length }
         }

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 
 /// The entries of an open folder, as they were when it was read from the start.

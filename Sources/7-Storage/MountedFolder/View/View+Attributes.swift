@@ -1,3 +1,4 @@
+import Bytes
 import CFuse3
 import CLibrary
 
@@ -13,7 +14,7 @@ extension View {
         let node = try nodes[number]
         if which & KEYCHAIN_FUSE_SET_SIZE != 0 {
             guard let contents = node.contents else { throw Errno(EINVAL) }
-            try contents.truncate(to: UInt64(max(0, wanted.st_size)))
+            try contents.truncate(to: UInt64(clamping: max(0, wanted.st_size)))
         }
         if which & ~KEYCHAIN_FUSE_SET_SIZE != 0 {
             if let contents = node.contents {
@@ -59,7 +60,7 @@ extension View {
     func examineSystem(_ request: fuse_req_t, _ number: UInt64) throws(Errno) {
         var system = statvfs()
         guard try fstatvfs(nodes[number].descriptor, &system) == 0 else { throw .last }
-        system.f_namemax = UInt(NameCipher.limit)
+        system.f_namemax = UInt(clamping: NameCipher.limit)
         _ = fuse.replySystem(request, &system)
     }
 }

@@ -90,7 +90,7 @@ extension View {
         guard let room = malloc(max(count, 1)) else { throw Errno(ENOMEM) }
         defer { free(room) }
         let buffer = UnsafeMutableRawBufferPointer(start: room, count: count)
-        let got = try contents.read(into: buffer, at: UInt64(max(0, offset)))
+        let got = try contents.read(into: buffer, at: UInt64(clamping: max(0, offset)))
         defer { SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<got])) }
         _ = fuse.replyBytes(request, room.assumingMemoryBound(to: CChar.self), got)
     }
@@ -102,7 +102,7 @@ extension View {
         // A write from the kernel's cache has its own offset.
         let isAppended =
             info.pointee.flags & O_APPEND != 0 && info.pointee.bits & KEYCHAIN_FUSE_WRITEPAGE == 0
-        try contents(number).write(bytes, at: isAppended ? nil : UInt64(max(0, offset)))
+        try contents(number).write(bytes, at: isAppended ? nil : UInt64(clamping: max(0, offset)))
         _ = fuse.replyWrite(request, bytes.count)
     }
 

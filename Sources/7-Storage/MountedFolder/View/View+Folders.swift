@@ -1,3 +1,4 @@
+import Bytes
 import CFuse3
 import CLibrary
 import KeychainModel

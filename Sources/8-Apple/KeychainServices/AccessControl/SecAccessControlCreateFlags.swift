@@ -1,3 +1,4 @@
+import Bytes
 import KeychainModel
 
 /// What must hold before an item protected by a ``SecAccessControl`` may be used. Bits as in Apple's

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Foundation
 import KeychainModel
@@ -10,7 +11,7 @@ extension StoredItem {
     var contentHash: Data {
         var hash = Insecure.SHA1()
         func add(_ bytes: Data) {
-            withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { hash.update(bufferPointer: $0) }
+            withUnsafeBytes(of: UInt64(clamping: bytes.count).bigEndian) { hash.update(bufferPointer: $0) }
             hash.update(data: bytes)
         }
         let schema = itemClass.schema

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 
 /// An error of this framework: the status code in Foundation's domain for status codes.

@@ -1,3 +1,4 @@
+import Bytes
 import Certificates
 import Foundation
 import OnlineChecks

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Keychain
 
@@ -64,7 +65,8 @@ extension PasswordHasher {
         let once = max(try measure(), .microseconds(1))
         let factor = min(duration, .seconds(10)) / once
         let passes = (Double(standardCost.passes) * factor).rounded(.up)
-        return Argon2Cost(memoryKiB: memoryKiB, passes: UInt32(min(64, max(Double(standardCost.passes), passes))))
+        return Argon2Cost(
+            memoryKiB: memoryKiB, passes: UInt32(clamping: min(64, max(Double(standardCost.passes), passes))))
     }
 }
 

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Foundation
 
@@ -81,7 +82,7 @@ struct TryLedger {
         let quiet = now - tries.last
         guard quiet < limits.memory else { return 0 }
         let forgotten = quiet / (limits.memory / max(1, limits.freeTries))
-        return max(0, tries.count - Int(min(1e6, forgotten)))
+        return max(0, tries.count - Int(clamping: min(1e6, forgotten)))
     }
 
     private enum Harm: Int {

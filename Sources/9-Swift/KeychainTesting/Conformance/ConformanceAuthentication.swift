@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import LocalAuthenticationServices
 
@@ -41,7 +42,7 @@ enum ConformanceAuthentication {
     static func constant(named name: String) -> ConformanceConstant? {
         if name == "LAErrorDomain" { return .string(LAErrorDomain) }
         if name == "LATouchIDAuthenticationMaximumAllowableReuseDuration" {
-            return .number(Int64(LATouchIDAuthenticationMaximumAllowableReuseDuration))
+            return .number(Int64(clamping: LATouchIDAuthenticationMaximumAllowableReuseDuration))
         }
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return nil }

@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import KeychainServices
 
@@ -12,7 +13,7 @@ enum ConformanceConstant {
         } else if let status = ConformanceStatusConstants.all[name] {
             self = .number(Int64(status))
         } else if let flags = Self.flagNames[name].flatMap({ Self.accessControlFlags[$0] }) {
-            self = .number(Int64(flags.rawValue))
+            self = .number(Int64(clamping: flags.rawValue))
         } else if let constant = ConformanceAuthentication.constant(named: name) {
             self = constant
         } else {

@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import FoundationEssentials
 import Synchronization
@@ -69,8 +70,8 @@ final class LineEditor {
 
     private func wait() -> Event {
         var polled = [
-            pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interrupts.descriptor, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
+            pollfd(fd: 0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
         ]
         while poll(&polled, 2, -1) < 0 { guard errno == EINTR else { return .failed } }
         guard polled[0].revents == 0 else {

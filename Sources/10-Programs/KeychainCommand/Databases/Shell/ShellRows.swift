@@ -36,7 +36,7 @@ struct ShellRows {
         case .json: output += Data(((count == 0 ? "[" : ",\n") + object(statement)).utf8)
         case .table:
             let cells = values(statement).enumerated().map { index, text in
-                let kind = statement.kind(of: Int32(index))
+                let kind = statement.kind(of: Int32(clamping: index))
                 return ShellTable.Cell(text: text.escapedForTerminal, isNumber: kind == .integer || kind == .real)
             }
             if let lines = table.add(cells) { output += lines }
@@ -60,7 +60,7 @@ struct ShellRows {
     }
 
     private func values(_ statement: SQLStatement) -> [String] {
-        (0..<Int32(columns.count)).map { column in
+        (0..<Int32(clamping: columns.count)).map { column in
             statement.kind(of: column) == .blob
                 ? "X'" + bytes(statement, column).hexadecimal(uppercase: true) + "'" : text(statement, column)
         }
@@ -75,7 +75,7 @@ struct ShellRows {
 
     private func object(_ statement: SQLStatement) -> String {
         let members = columns.enumerated().map { index, name in
-            let column = Int32(index)
+            let column = Int32(clamping: index)
             let value =
                 switch statement.kind(of: column) {
                 case .null: "null"

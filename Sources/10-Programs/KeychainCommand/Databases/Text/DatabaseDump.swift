@@ -80,7 +80,7 @@ struct DatabaseDump {
             output += Data(start.utf8)
             for column in columns.indices {
                 if column > 0 { output.append(UInt8(ascii: ",")) }
-                output += Data(try value(statement, Int32(column)).utf8)
+                output += Data(try value(statement, Int32(clamping: column)).utf8)
             }
             output += Data(");\n".utf8)
             guard output.count > Self.part else { continue }
