@@ -60,7 +60,9 @@ struct Hexadecimal: Decodable {
     }
 }
 
-private enum Fixtures {
+enum Fixtures {
+    static var folder: URL { Bundle.module.bundleURL.appending(path: "Fixtures") }
+
     static func read<Value: Decodable>(_ name: String) throws -> Value {
         guard let url = Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Fixtures") else {
             throw CocoaError(.fileNoSuchFile)

@@ -36,6 +36,56 @@ struct KeyDataTests {
         #expect(try key.privateKeyInfo().map { try KeyData(privateKeyInfo: $0) } == key)
     }
 
+    /// The key says its public key and, in a PrivateKeyInfo, its curve twice.
+    @Test(arguments: ["P-256", "P-384", "P-521"])
+    func ellipticCurveKeysThatContradictThemselvesAreRefused(name: String) throws {
+        let fixture = try KeyFixture.named(name)
+        let size = (fixture.size + 7) / 8
+        let (point, scalar) = (fixture.public.data, fixture.private.data.suffix(size))
+        let other: [UInt8] =
+            name == "P-256" ? [0x2B, 0x81, 0x04, 0x00, 0x22] : [0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
+        let own: [UInt8] =
+            switch name {
+            case "P-256": [0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
+            case "P-384": [0x2B, 0x81, 0x04, 0x00, 0x22]
+            default: [0x2B, 0x81, 0x04, 0x00, 0x23]
+            }
+        func sec1(_ scalar: Data, curve: [UInt8]?, _ point: Data?) -> Data {
+            tagged(
+                0x30,
+                Data([2, 1, 1]) + tagged(4, scalar) + (curve.map { tagged(0xA0, tagged(6, Data($0))) } ?? Data())
+                    + (point.map { tagged(0xA1, tagged(3, [0] + $0)) } ?? Data()))
+        }
+        func info(_ key: Data) -> Data {
+            let algorithm = Data([0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1]) + tagged(6, Data(own))
+            return tagged(0x30, Data([2, 1, 0]) + tagged(0x30, algorithm) + tagged(4, key))
+        }
+        let compressed = Data([2 + (point[point.count - 1] & 1)]) + point[1...size]
+        let key = try KeyData(sec1: sec1(scalar, curve: own, point))
+        #expect(try KeyData(sec1: sec1(scalar, curve: own, nil)) == key)
+        #expect(try KeyData(sec1: sec1(scalar, curve: own, compressed)) == key)
+        #expect(try KeyData(privateKeyInfo: info(sec1(scalar, curve: own, point))) == key)
+        #expect(try KeyData(privateKeyInfo: info(sec1(scalar, curve: nil, point))) == key)
+
+        var changed = compressed
+        changed[0] ^= 1
+        for contradictory in [
+            sec1(scalar.dropLast(), curve: own, point), sec1(scalar, curve: own, changed),
+            sec1(scalar, curve: own, Data(point.dropLast())), sec1(scalar, curve: own, Data()),
+        ] {
+            #expect(throws: KeyData.contradictory) { try KeyData(sec1: contradictory) }
+            #expect(throws: KeyData.contradictory) { try KeyData(privateKeyInfo: info(contradictory)) }
+        }
+        #expect(throws: KeyData.contradictory) {
+            try KeyData(privateKeyInfo: info(sec1(scalar, curve: other, point)))
+        }
+    }
+
+    private func tagged(_ tag: UInt8, _ content: Data) -> Data {
+        let length: [UInt8] = content.count < 128 ? [UInt8(content.count)] : [0x81, UInt8(content.count)]
+        return [tag] + length + content
+    }
+
     @Test(arguments: rsa)
     func rsaPublicKeysMayComeAsSubjectPublicKeyInfo(name: String) throws {
         let expected = try KeyFixture.named(name)

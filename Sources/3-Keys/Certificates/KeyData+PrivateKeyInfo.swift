@@ -23,6 +23,32 @@ extension KeyData {
         }
     }
 
+    /// Returns the name of the algorithm of a whole PrivateKeyInfo whose key has no type here; nil for any other bytes,
+    /// also for a damaged key with a type.
+    package static func foreignAlgorithm(ofPrivateKeyInfo der: Data) -> String? {
+        let part = "private key info"
+        guard let members = try? ASN1Node.parse(der, as: part).members(of: .sequence, as: part), members.count >= 3,
+            let algorithm = try? AlgorithmIdentifier(node: members[1], as: part),
+            (try? members[2].bytes(of: .octetString, as: part)) != nil
+        else { return nil }
+        switch algorithm.algorithm {
+        case .AlgorithmIdentifier.rsaEncryption: return nil
+        case .AlgorithmIdentifier.idEcPublicKey:
+            let curve = algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(derEncoded: $0) }
+            guard let curve, !EllipticCurve.allCases.contains(where: { $0.objectIdentifier == curve }) else {
+                return nil
+            }
+            return "elliptic-curve (curve \(curve))"
+        // RFC 8410, 3, and RFC 3279, 2.3.2.
+        case [1, 3, 101, 110]: return "X25519"
+        case [1, 3, 101, 111]: return "X448"
+        case [1, 3, 101, 112]: return "Ed25519"
+        case [1, 3, 101, 113]: return "Ed448"
+        case [1, 2, 840, 10_040, 4, 1]: return "DSA"
+        case let other: return "algorithm \(other)"
+        }
+    }
+
     /// Reads a private key in the form of RFC 5915 (SEC 1, C.4).
     package init(sec1 der: Data) throws(CertificateError) {
         try self.init(sec1: der, curve: nil)
@@ -40,25 +66,34 @@ extension KeyData {
             members.removeFirst()
             let own = try own.members(of: .context(0), as: part)
             guard own.count == 1 else { throw CertificateError(malformed: part) }
-            name = name ?? own[0]
+            if let outer, outer.encodedBytes != own[0].encodedBytes { throw Self.contradictory }
+            name = own[0]
         }
         guard let name, let identifier = try? ASN1ObjectIdentifier(derEncoded: name),
             let curve = EllipticCurve.allCases.first(where: { $0.objectIdentifier == identifier }),
             scalar.count <= curve.coordinateByteCount
         else { throw CertificateError(malformed: part) }
-        // Computes the public key instead of reading it, so that the two always match. Some software drops leading
-        // zeros.
+        let point = try Self.point(in: members.first, as: part)
+        // Some software drops leading zeros.
         let padded = Data(repeating: 0, count: curve.coordinateByteCount - scalar.count) + scalar
         if let bytes = curve.privateKey(scalar: padded) {
+            let computed = bytes.prefix(curve.publicByteCount)
+            guard point.map({ $0 == computed || $0 == curve.compressed(computed) }) ?? true else {
+                throw Self.contradictory
+            }
             try self.init(bytes, type: .ellipticCurve, keyClass: .private)
         } else {
             // P-192 and P-224: only the form is checked.
-            guard let point = try Self.point(in: members.first, as: part), !curve.isKnownToCrypto,
-                point.count == curve.publicByteCount
-            else { throw CertificateError(malformed: part) }
+            guard let point, !curve.isKnownToCrypto, point.count == curve.publicByteCount else {
+                throw CertificateError(malformed: part)
+            }
             try self.init(.wipedWhenFreed(point + padded), type: .ellipticCurve, keyClass: .private)
         }
     }
+
+    /// A key that says two things of itself was cut or put together wrongly: nobody knows which one is meant.
+    package static let contradictory = CertificateError(
+        malformed: "elliptic-curve private key: its private key, its public key and its curve contradict each other")
 
     /// Returns the public key beside a private key; nil if there is none.
     private static func point(in member: ASN1Node?, as part: String) throws(CertificateError) -> Data? {
@@ -71,6 +106,11 @@ extension KeyData {
 
 extension EllipticCurve {
     fileprivate var isKnownToCrypto: Bool { self != .p192 && self != .p224 }
+
+    /// Returns the compressed form of a public key `04 ‖ X ‖ Y` (SEC 1, 2.3.3).
+    fileprivate func compressed(_ point: Data) -> Data {
+        [point.last.map { 2 + ($0 & 1) } ?? 2] + point.dropFirst().prefix(coordinateByteCount)
+    }
 
     /// Returns `04 ‖ X ‖ Y ‖ K` of a private scalar; nil if it is out of range or if swift-crypto does not have the
     /// curve.

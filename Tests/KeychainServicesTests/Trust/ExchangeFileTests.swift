@@ -44,6 +44,24 @@ struct ExchangeFileTests {
         #expect(SecTrustEvaluateWithError(trust, nil))
     }
 
+    /// Keys of kinds that the keychain does not have keep nobody from the others.
+    @Test func keysOfOtherKindsAreLeftOut() throws {
+        let (status, items) = read(try fixture("three-kinds-of-keys"), "password")
+        #expect(status == errSecSuccess)
+        #expect(items.count == 1)
+        let identity = try #require(items.first?[kSecImportItemIdentity.description] as? SecIdentity)
+        var certificate: SecCertificate?
+        #expect(SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess)
+        #expect(certificate.flatMap(SecCertificateCopySubjectSummary) as String? == "server")
+        let (alone, none) = read(try fixture("ed25519"), "password")
+        #expect(alone == errSecInternal)
+        #expect(none.isEmpty)
+    }
+
+    private func fixture(_ name: String) throws -> Data {
+        try Data(contentsOf: Bundle.module.bundleURL.appending(path: "Fixtures/\(name).p12"))
+    }
+
     @Test func passphrases() throws {
         let file = try authority.exchangeFile("server", passphrase: "right")
         #expect(read(file, "wrong").0 == errSecAuthFailed)

@@ -57,7 +57,8 @@ struct ImportCommand: DocumentedCommand {
     func run() throws {
         guard let file else { throw ValidationError("name a file, or say `keychain import secret-service`") }
         let bytes = try file == "-" ? BytesInput.readDocument() : BytesInput.readAll(path: file)
-        let contents = try ImportedFile(bytes, passphrase: askPassphrase).contents
+        let imported = try ImportedFile(bytes, passphrase: askPassphrase)
+        let contents = imported.contents
         let session = try KeyCommandSession.forWriting(passcode)
         let store = KeyStore(
             session: session, protection: protection,
@@ -70,6 +71,10 @@ struct ImportCommand: DocumentedCommand {
             }
         }
         if answers.contains(where: { $0.isNew && $0.kind == Self.privateKey }) { try protection.warn(session) }
+        if !imported.leftOut.isEmpty {
+            CommandNote.show(
+                "left out: \(imported.leftOut.joined(separator: ", ").escapedForTerminal). \(ImportedFile.types)")
+        }
         if json { return try StandardOutput.write(json: answers) }
         let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))

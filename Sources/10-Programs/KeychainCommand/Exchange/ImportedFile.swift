@@ -15,6 +15,8 @@ struct ImportedFile {
     }
 
     private(set) var contents: [Content] = []
+    /// What else is in the file, that the keychain has no type for, such as `Ed25519 key`.
+    private(set) var leftOut: [String] = []
 
     /// Reads PEM, or DER of one certificate, key or PKCS#12 file.
     ///
@@ -22,12 +24,20 @@ struct ImportedFile {
     init(_ bytes: Data, passphrase: () throws -> SecretBytes) throws {
         if let documents = try Self.documents(in: bytes) {
             for document in documents { try read(document) }
-        } else if let content = Self.content(Data(bytes)) {
+        } else if let content = try Self.content(Data(bytes)) {
             contents = [content]
+        } else if let name = KeyData.foreignAlgorithm(ofPrivateKeyInfo: Data(bytes)) {
+            leftOut = ["\(name) key"]
         } else {
             try readExchange(bytes, passphrase: passphrase)
         }
-        guard !contents.isEmpty else { throw Self.unreadable }
+        guard !contents.isEmpty else {
+            guard !leftOut.isEmpty else { throw Self.unreadable }
+            throw Failure(
+                status: errSecDecode,
+                "the file holds nothing that the keychain has a type for, only: \(leftOut.joined(separator: ", ")). "
+                    + Self.types)
+        }
         for case .key(let key) in contents {
             do throws(KeyError) {
                 try SoftwareKeys.checkImported(key)
@@ -45,6 +55,8 @@ struct ImportedFile {
         status: errSecDecode,
         "the file holds no certificate and no key: it can be PEM, DER, PKCS#8 or PKCS#12, with RSA keys or keys on the "
             + "NIST curves")
+    /// Which keys there are.
+    static let types = "The keychain takes RSA keys and keys on the NIST curves"
 
     private static func documents(in bytes: Data) throws -> [PEM]? {
         guard bytes.firstRange(of: "-----BEGIN ") != nil else { return nil }
@@ -59,7 +71,10 @@ struct ImportedFile {
         case "CERTIFICATE", "X509 CERTIFICATE", "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "PUBLIC KEY",
             "RSA PUBLIC KEY":
             guard !document.isEncrypted else { throw Self.encrypted }
-            guard let content = Self.content(document.der) else {
+            guard let content = try Self.content(document.der) else {
+                if let name = KeyData.foreignAlgorithm(ofPrivateKeyInfo: document.der) {
+                    return leftOut.append("\(name) key")
+                }
                 throw Failure(
                     status: errSecDecode,
                     "the part '\(document.kind.escapedForTerminal)' is damaged or of an unknown kind: keys can "
@@ -73,6 +88,8 @@ struct ImportedFile {
                 status: errSecDecode,
                 "the key is in OpenSSH's own form: write a copy of it as PKCS#8 with "
                     + "`ssh-keygen -p -N '' -m PKCS8 -f COPY`")
+        case "DSA PRIVATE KEY":
+            leftOut.append("DSA key")
         default:
             // Other documents beside keys, such as the parameters of a curve or a request.
             return
@@ -80,13 +97,27 @@ struct ImportedFile {
     }
 
     /// One certificate or key in DER.
-    private static func content(_ der: Data) -> Content? {
+    private static func content(_ der: Data) throws -> Content? {
         if let certificate = try? Certificate(der: der) { return .certificate(certificate) }
         let key =
-            (try? KeyData(privateKeyInfo: der)) ?? (try? KeyData(der, type: .rsa, keyClass: .private))
-            ?? (try? KeyData(sec1: der)) ?? (try? PublicKeyInfo(der: der))?.key
+            try consistent { try KeyData(privateKeyInfo: der) } ?? consistent { try KeyData(sec1: der) }
+            ?? (try? KeyData(der, type: .rsa, keyClass: .private)) ?? (try? PublicKeyInfo(der: der))?.key
             ?? (try? KeyData(der, type: .rsa, keyClass: .public))
         return key.map(Content.key)
+    }
+
+    /// Returns the key that `read` reads; nil if it cannot.
+    private static func consistent(_ read: () throws -> KeyData) throws -> KeyData? {
+        do {
+            return try read()
+        } catch let error as CertificateError where error == KeyData.contradictory {
+            throw Failure(
+                status: errSecDecode,
+                "a private key of the file contradicts its public key or its curve: it was cut or put together "
+                    + "wrongly; export it again")
+        } catch {
+            return nil
+        }
     }
 
     private mutating func readExchange(_ bytes: Data, passphrase: () throws -> SecretBytes) throws {
@@ -99,12 +130,20 @@ struct ImportedFile {
             throw Self.failure(error)
         }
         for key in file.keys {
-            guard let key = try? KeyData(privateKeyInfo: key) else { throw Self.unreadable }
-            contents.append(.key(key))
+            if let name = KeyData.foreignAlgorithm(ofPrivateKeyInfo: key) {
+                leftOut.append("\(name) key")
+            } else if let key = try Self.consistent({ try KeyData(privateKeyInfo: key) }) {
+                contents.append(.key(key))
+            } else {
+                throw Self.failure(ExchangeFile.Failure.undecodable)
+            }
         }
         for der in file.certificates {
-            guard let certificate = try? Certificate(der: der) else { throw Self.unreadable }
-            contents.append(.certificate(certificate))
+            if let certificate = try? Certificate(der: der) {
+                contents.append(.certificate(certificate))
+            } else {
+                leftOut.append("certificate that is not X.509 version 1 to 3")
+            }
         }
     }
 

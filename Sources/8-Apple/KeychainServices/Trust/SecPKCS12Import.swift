@@ -63,11 +63,11 @@ private struct ImportedIdentity {
 
     /// The keys of a file with their certificates; keys without one, and certificates of nobody's chain, are dropped.
     static func identities(in file: ExchangeFile) throws -> [ImportedIdentity] {
-        let certificates = try file.certificates.map { der in
-            guard let certificate = SecCertificate(der: der) else { throw ExchangeFile.Failure.undecodable }
-            return certificate
-        }
-        return try file.keys.compactMap { info in
+        let certificates = file.certificates.compactMap { SecCertificate(der: $0) }
+        // A key of a kind that the keychain does not have is left out, and the others are there.
+        let keys = file.keys.filter { KeyData.foreignAlgorithm(ofPrivateKeyInfo: $0) == nil }
+        guard !keys.isEmpty || file.keys.isEmpty else { throw ExchangeFile.Failure.undecodable }
+        return try keys.compactMap { info in
             let key = try KeyData(privateKeyInfo: info)
             try SoftwareKeys.checkImported(key)
             guard
