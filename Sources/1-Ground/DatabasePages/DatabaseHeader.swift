@@ -1,3 +1,5 @@
+import Bytes
+
 /// The first 16 bytes of an encrypted database, in place of `SQLite format 3\0`: its only plaintext.
 package struct DatabaseHeader: Sendable, Hashable {
     package static let byteCount = 16
@@ -22,7 +24,7 @@ package struct DatabaseHeader: Sendable, Hashable {
 
     /// The bytes on the disk.
     package var bytes: [UInt8] {
-        Self.magic + [UInt8(geometry.pageSize.trailingZeroBitCount)] + database.bytes
+        Self.magic + [UInt8(truncatingIfNeeded: geometry.pageSize.trailingZeroBitCount)] + database.bytes
     }
 
     /// Returns the first 100 bytes that SQLite gets before it has a lock: the page size and the number of reserved
@@ -33,10 +35,21 @@ package struct DatabaseHeader: Sendable, Hashable {
         var bytes = plainMagic + [UInt8](repeating: 0, count: 84)
         // 65,536 does not fit and is written as 1 (https://sqlite.org/fileformat.html, 1.3.2).
         let size = pageSize == 65_536 ? 1 : pageSize
-        (bytes[16], bytes[17]) = (UInt8(size >> 8), UInt8(size & 0xFF))
+        (bytes[16], bytes[17]) = (UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size & 0xFF))
         // File formats, and the payload fractions that SQLite requires.
-        (bytes[18], bytes[19], bytes[20]) = (1, 1, UInt8(reserved))
+        (bytes[18], bytes[19], bytes[20]) = (1, 1, UInt8(truncatingIfNeeded: reserved))
         (bytes[21], bytes[22], bytes[23]) = (64, 32, 32)
         return bytes
+    }
+
+    /// How many bytes ``isPlain(_:)`` looks at.
+    package static let plainByteCount = 92
+
+    /// Returns whether a file that begins with these bytes is a plain database of SQLite. The pages of a SQLCipher file
+    /// with a plaintext header begin like it, and are encrypted from the header's end on.
+    ///
+    /// SQLite's header has zeros from byte 72 to byte 91 (https://sqlite.org/fileformat2.html, 1.3).
+    package static func isPlain(_ start: [UInt8]) -> Bool {
+        start.starts(with: plainMagic) && start.dropFirst(72).prefix(20).allSatisfy { $0 == 0 }
     }
 }

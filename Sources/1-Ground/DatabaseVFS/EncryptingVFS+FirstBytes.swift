@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import DatabasePages
 
@@ -7,12 +8,16 @@ extension EncryptingVFS {
     /// POSIX drops a process's locks on a file when any descriptor of it is closed (fcntl(2)), including the locks of
     /// SQLite's connections in this process. The descriptor is therefore shared with them, and stays open if there
     /// could be other descriptors.
-    package static func firstBytes(of path: String) throws(VFSFailure) -> [UInt8] {
+    ///
+    /// - Parameter limit: How many bytes at the most.
+    package static func firstBytes(
+        of path: String, limit: Int = DatabaseHeader.byteCount
+    ) throws(VFSFailure) -> [UInt8] {
         guard let path = fullPath(path) else {
             throw .system(operation: "find the folder of", path: path, errno: ENOENT)
         }
         let descriptor = try SharedDescriptor.acquire(path, writing: false)
-        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.byteCount)
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = WholeAccess.read(descriptor.number, &bytes, bytes.count, at: 0)
         let code = errno
         if bytes.starts(with: DatabaseHeader.magic) || !isOpenElsewhere(descriptor.number) { descriptor.release() }

@@ -78,7 +78,7 @@ final class DatabaseSource {
             do {
                 // For VACUUM to make the copy with room for the seals; it does nothing to the database itself. Pages
                 // never reserve fewer bytes than those of the database.
-                var reserved = Int32(target.reserved)
+                var reserved = Int32(clamping: target.reserved)
                 sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
                 let pageSize = try connection.integer("PRAGMA page_size").map { Int($0) }
                 try connection.execute("PRAGMA page_size = \(targetFile.newPageSize(copying: pageSize))")

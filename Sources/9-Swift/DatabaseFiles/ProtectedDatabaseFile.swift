@@ -73,10 +73,12 @@ public struct ProtectedDatabaseFile: Sendable {
     package func header() throws -> DatabaseHeader { try Self.header(of: path) }
 
     static func header(of path: String) throws -> DatabaseHeader {
-        let bytes = try ProtectedDatabaseError.translating(path) { try EncryptingVFS.firstBytes(of: path) }
-        if let header = bytes.withUnsafeBytes({ DatabaseHeader($0) }) { return header }
+        let bytes = try ProtectedDatabaseError.translating(path) {
+            try EncryptingVFS.firstBytes(of: path, limit: DatabaseHeader.plainByteCount)
+        }
+        if let header = bytes.prefix(DatabaseHeader.byteCount).withUnsafeBytes({ DatabaseHeader($0) }) { return header }
         // To SQLite an empty file is a plain database.
-        if bytes.isEmpty || bytes == DatabaseHeader.plainMagic {
+        if bytes.isEmpty || DatabaseHeader.isPlain(bytes) {
             throw ProtectedDatabaseError(
                 .notEncrypted, path: path,
                 message:
@@ -101,10 +103,13 @@ public struct ProtectedDatabaseFile: Sendable {
             case .given(let key): return (try register(try options.place(key, of: path)), nil)
             case .kept:
                 let keys = cipherKeys
+                var options = options
                 let item = try keys.require()
                 // Before the key is read, so that no lock is missed.
                 let holder = SQLCipherKeys.closesWithLock(item) ? LockGuard(try session()) : nil
-                return (try register(try options.place(.raw(try keys.read(item)), of: path)), holder)
+                let key = try keys.read(item)
+                options.salt = options.salt ?? key.salt
+                return (try register(try options.place(.raw(key.key), of: path)), holder)
             }
         case .own:
             let database = try header().database

@@ -10,14 +10,19 @@ import VaultInterface
 /// The raw keys of SQLCipher files that the keychain keeps: generic passwords of one service. The account of each is
 /// the file's salt, its first 16 bytes, in hexadecimal: the salt is random, and stays when a file is renamed or copied.
 ///
+/// A file with a plaintext header does not hold its salt: the account of its key is its path.
+///
 /// The password is the 64 hexadecimal digits of the key, as `PRAGMA key` takes them, so that `keychain get` prints what
-/// other programs need.
+/// other programs need. For a file with a plaintext header 32 digits of the salt follow.
 package struct SQLCipherKeys: Sendable {
     package static let service = "sqlcipher-file"
     /// The start of the note of an item whose database closes when the vault is locked, if its class says so.
     private static let note = Data([1])
     /// The start of the note of an item whose database stays open.
     private static let noteOfStaying = Data([2])
+
+    /// The beginning of the account of a key whose file does not hold its salt.
+    private static let pathPrefix = "file:"
 
     /// Of the file.
     let path: String
@@ -35,10 +40,20 @@ package struct SQLCipherKeys: Sendable {
 
     /// The account of the key; nil if the file cannot be a SQLCipher file.
     package var account: String? {
-        guard let start = try? EncryptingVFS.firstBytes(of: path), start.count == CipherFormat.saltSize,
-            start != DatabaseHeader.plainMagic, start.withUnsafeBytes({ DatabaseHeader($0) }) == nil
-        else { return nil }
-        return start.hexadecimal()
+        let bytes = try? EncryptingVFS.firstBytes(of: path, limit: DatabaseHeader.plainByteCount)
+        guard let bytes, bytes.count >= CipherFormat.saltSize, !DatabaseHeader.isPlain(bytes) else { return nil }
+        let start = Array(bytes.prefix(CipherFormat.saltSize))
+        guard start != DatabaseHeader.plainMagic else {
+            return Self.pathPrefix + URL(fileURLWithPath: path).standardizedFileURL.path
+        }
+        return start.withUnsafeBytes({ DatabaseHeader($0) }) == nil ? start.hexadecimal() : nil
+    }
+
+    /// Whether the file is one with a plaintext header.
+    static func hasPlaintextHeader(_ path: String) -> Bool {
+        let bytes = try? EncryptingVFS.firstBytes(of: path, limit: DatabaseHeader.plainByteCount)
+        guard let bytes else { return false }
+        return bytes.starts(with: DatabaseHeader.plainMagic) && !DatabaseHeader.isPlain(bytes)
     }
 
     /// Looks for the key of the file. Asks nobody.
@@ -67,28 +82,32 @@ package struct SQLCipherKeys: Sendable {
         item.generic.count > note.count ? Data(item.generic.dropFirst(note.count)) : nil
     }
 
-    /// Reads a key, which may ask a person.
-    func read(_ item: KeyItems.Item) throws -> SecretBytes {
+    /// Reads a key, and the salt if it was kept with it. This may ask a person.
+    func read(_ item: KeyItems.Item) throws -> (key: SecretBytes, salt: Data?) {
         let value = try translating {
             let value = try items.value(item.account)
             guard let value, let label = Self.enclaveKey(item) else { return value }
             return try items.decrypt(value, with: label)
         }
         guard let value, let key = try value.withUnsafeBytes({ try SecretBytes(hexadecimal: $0) }),
-            key.count == CipherFormat.keySize
+            key.count == CipherFormat.keySize || key.count == CipherFormat.keySize + CipherFormat.saltSize
         else {
             throw ProtectedDatabaseError(
                 .damaged, path: path,
                 message: "the item '\(Self.service)' '\(item.account)' is not a raw key of 64 hexadecimal digits: give "
                     + "the key, or put the right one there")
         }
-        return key
+        guard key.count > CipherFormat.keySize else { return (key, nil) }
+        return try key.withUnsafeBytes { bytes in
+            let alone = UnsafeRawBufferPointer(rebasing: bytes[..<CipherFormat.keySize])
+            return (try SecretBytes(copying: alone), Data(bytes[CipherFormat.keySize...]))
+        }
     }
 
     /// Keeps the raw key of the file.
     ///
     /// - Parameters:
-    ///   - key: 32 bytes.
+    ///   - key: 32 bytes, or 48 with the salt of a file that does not hold it.
     ///   - account: The salt of the file in hexadecimal; nil to read it from the file.
     ///   - storage: Where to keep it.
     /// - Throws: ``ProtectedDatabaseError/Code/fileExists`` if there is a key for the file.
@@ -108,7 +127,9 @@ package struct SQLCipherKeys: Sendable {
             service: Self.service, label: "SQLCipher file \(name)", accessGroup: accessGroup, prompt: items.prompt,
             session: VaultSession.override)
         let note = staysOpen ? Self.noteOfStaying : Self.note
-        let value = key.hexadecimalDigits()
+        let value =
+            account.hasPrefix(Self.pathPrefix)
+            ? key.hexadecimalDigits() : Data(key.hexadecimalDigits().prefix(2 * CipherFormat.keySize))
         let isNew = try translating { try Self.add(value, to: adding, account, name: name, note, protection) }
         guard isNew, let item = try translating({ try items.list(account).first }) else {
             throw ProtectedDatabaseError(

@@ -35,7 +35,8 @@ public struct SQLCipherOptions: Sendable {
     /// The rounds of PBKDF2 that make a key of a passphrase (SQLCipher's `kdf_iter`); nil for the version's own number.
     public var rounds: Int?
     /// How many bytes at the start of the file are plaintext (SQLCipher's `cipher_plaintext_header_size`): a multiple
-    /// of 16. Such a file does not hold its salt, so ``salt`` must be given.
+    /// of 16. Such a file does not hold its salt, so ``salt`` must be given. 0 for a file with such a header means 32,
+    /// which SQLCipher recommends.
     public var plaintextHeaderSize = 0
     /// The 16 bytes of salt. Nil to read it from the file; a new file then gets a random one.
     public var salt: Data?
@@ -109,11 +110,15 @@ public struct SQLCipherOptions: Sendable {
             ProtectedDatabaseError(.invalidRequest, path: path, message: "cannot open \(path): \(reason)")
         }
         let formatVersion = version.flatMap { CipherFormat.Version(rawValue: $0.rawValue) }
+        let plaintextHeaderSize =
+            plaintextHeaderSize == 0 && SQLCipherKeys.hasPlaintextHeader(path) ? 32 : plaintextHeaderSize
         if let salt, salt.count != CipherFormat.saltSize {
             throw refuse("a salt of SQLCipher has 16 bytes, not \(salt.count)")
         }
         if plaintextHeaderSize > 0, salt == nil {
-            throw refuse("a file with a plaintext header does not hold its salt; give the salt that was kept for it")
+            throw refuse(
+                "a file with a plaintext header does not hold its salt; give the salt that was kept for it after the key"
+            )
         }
         // Versions differ in the room that a seal takes.
         let versions = formatVersion.map { [$0] } ?? CipherFormat.Version.newestFirst

@@ -9,7 +9,7 @@ struct KeepKeyCommand: DocumentedCommand {
     static let details = """
         The file is first opened with the key. From then on `info`, `verify`, `shell`, `import` and `export` find the \
         key by themselves, also after the file was renamed or copied. The key is a password of the service \
-        'sqlcipher-file'.
+        'sqlcipher-file'. A file with a plaintext header does not hold its salt: give 96 digits, and do not rename it.
         """
     static let examples = [Example("A key in a file", "keychain db keep-key old.db --key-fd 3 3< key")]
     static let configuration: CommandConfiguration = documented("keep-key")
@@ -39,9 +39,6 @@ struct KeepKeyCommand: DocumentedCommand {
 
     func run() throws {
         guard let rawKey = try given.readRawKey() else { return }
-        guard rawKey.count == 32 else {
-            throw Failure.usage("the salt is in the file: give the key alone, as 64 hexadecimal digits")
-        }
         let storage = try key.storage
         let item = try withOwnersVault(passcode, requiring: key.require) {
             let options = given.with(try rawKey.withUnsafeBytes { try SQLCipherOptions.rawKey($0) })

@@ -43,7 +43,8 @@ struct SQLCipherInput: ParsableArguments {
     @Option(
         name: .customLong("plaintext-header"),
         help: ArgumentHelp(
-            "How many bytes at the start of a SQLCipher file are plaintext; 96 digits of key and salt go with it.",
+            "How many bytes at the start of a SQLCipher file are plaintext. Unless given, 32 if some are. 96 digits of "
+                + "key and salt go with it.",
             valueName: "bytes"))
     var plaintextHeader: Int?
 
