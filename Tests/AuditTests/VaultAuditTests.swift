@@ -160,7 +160,7 @@ import VaultInterface
         #expect(
             told == [
                 "used app make-file-key -", "used app open-file-key -", "used app rewrap-file-key -",
-                "used app open-file-key damaged", "used app make-file-key locked",
+                "used app open-file-key invalid", "used app make-file-key locked",
                 "refused nobody make-file-key no-access-groups",
             ])
     }

@@ -25,7 +25,7 @@ struct VaultMetrics: Sendable {
         "keychain_connections": "Connections that are open.",
         "keychain_connections_total": "Connections that were accepted.",
         "keychain_connections_rejected_total": "Connections that were rejected.",
-        "keychain_damaged_total": "Requests that met a damaged item, file key or vault.",
+        "keychain_damaged_total": "Requests that met a damaged item or vault.",
         "keychain_entitlements_rejected":
             "1 if the entitlements file has a mistake, so that earlier rules are in force.",
         "keychain_entitlements_rules": "Rules of the entitlements that are in force.",
