@@ -30,7 +30,9 @@ import VaultService
 
     private func send(_ bytes: Data, on descriptor: Int32) {
         _ = bytes.withUnsafeBytes {
-            Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            Glibc.send(
+                descriptor, $0.baseAddress, $0.count,
+                Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT))
         }
     }
 
@@ -57,18 +59,55 @@ import VaultService
             send(bytes, on: socket.descriptor)
             // Half the time the answer is waited for.
             if samples.random.int(below: 2) == 0 {
-                Glibc.shutdown(socket.descriptor, Int32(SHUT_WR))
+                Glibc.shutdown(socket.descriptor, Int32(truncatingIfNeeded: SHUT_WR))
                 _ = try? socket.receiveFrame(into: frame)
             }
         }
         try expectAnswer(after: ", seed \(samples.random.seed)")
     }
 
+    /// Requests that a vault takes but for their numbers. Whatever was stored of them can be read.
+    @Test func numbersAtTheEdges() throws {
+        var samples = WireSamples(hasEdges: true)
+        // These end the vault's use for others, as they should.
+        let spared: Set<OperationCode> = [
+            .eraseVault, .setPasscode, .changePasscode, .removePasscode, .renewKeys, .lockVault,
+        ]
+        let codes = OperationCode.allCases.filter { !spared.contains($0) }
+        var (socket, answers) = (try daemon.greeted(), 0)
+        let frame = FrameBuffer()
+        for round in 1...TestScale.count(3_000, soak: 1_000_000) {
+            let request = try samples.request(for: codes[samples.random.int(below: codes.count)])
+            frame.removeAll()
+            frame.appendRequest(request.operation, claim: request.claim, canAsk: request.canAsk)
+            do {
+                try socket.send(frame, within: Patience.duration)
+                // Parts of an answer, and its end.
+                while try socket.receiveFrame(into: frame, limit: 64 << 20) == .part {}
+                answers += 1
+            } catch {
+                // What is no request ends the connection.
+                socket = try daemon.greeted()
+            }
+            guard round.isMultiple(of: 500) else { continue }
+            let place = " after \(round) requests, seed \(samples.random.seed)"
+            try expectAnswer(after: place)
+            let other = try daemon.connect()
+            for itemClass in ItemClass.stored {
+                var query = ItemQuery(itemClass: itemClass, synchronizable: .any)
+                query.includesExpired = true
+                let found = try other.items(query, as: Client(identifier: "x", accessGroups: [WireSamples.edgeGroup]))
+                #expect(found.allSatisfy { $0.creationDate.isStorable && $0.expiry.isStorable }, "\(place)")
+            }
+        }
+        #expect(answers > 100)
+    }
+
     @Test func aThousandConnectionsAtRest() throws {
         var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        getrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &limit)
         var resting: [FrameSocket] = []
         for _ in 0..<1000 { resting.append(try daemon.greeted()) }
         try expectAnswer()
@@ -109,7 +148,7 @@ import VaultService
             send(Data([0x02, 0x00, 0x00, 0x00, 0x02, 0x01]), on: slow.descriptor)
             open.append(slow)
             let ended = try daemon.greeted()
-            Glibc.shutdown(ended.descriptor, Int32(SHUT_WR))
+            Glibc.shutdown(ended.descriptor, Int32(truncatingIfNeeded: SHUT_WR))
             open.append(ended)
         }
         try expectAnswer()

@@ -9,9 +9,41 @@ import VaultService
 /// Random requests, replies and errors, from a seed.
 struct WireSamples {
     var random: SeededGenerator
+    /// Whether each number is at an edge, and everything else is what a vault takes.
+    private let hasEdges: Bool
+    /// The group of items with numbers at edges.
+    static let edgeGroup = "TEAM.shared"
 
-    init(_ random: SeededGenerator = SeededGenerator()) {
+    init(_ random: SeededGenerator = SeededGenerator(), hasEdges: Bool = false) {
         self.random = random
+        self.hasEdges = hasEdges
+    }
+
+    private mutating func number(below bound: Int) -> Int {
+        hasEdges ? Int(random.integerAtAnEdge()) : random.int(below: bound)
+    }
+
+    private mutating func anyNumber() -> Int64 {
+        hasEdges ? random.integerAtAnEdge() : Int64(bitPattern: random.next())
+    }
+
+    private mutating func group() -> String? { hasEdges ? Self.edgeGroup : maybe { $0.string() } }
+
+    /// Attributes that items of a class have, of their kinds.
+    private mutating func attributes(of itemClass: ItemClass) -> [AttributeName: AttributeValue] {
+        guard hasEdges else { return attributes() }
+        var attributes: [AttributeName: AttributeValue] = [:]
+        for name in itemClass.schema.names.sorted() where bool() {
+            switch itemClass.schema[name]?.kind {
+            case .blob, .string: attributes[name] = .string(string())
+            case .data: attributes[name] = .data(random.bytes(9))
+            case .number: attributes[name] = bool() ? .number(anyNumber()) : .real(random.realAtAnEdge())
+            case .date: attributes[name] = .date(date())
+            case .accessible, .accessControl, nil: continue
+            }
+        }
+        for name in [AttributeName.accessGroup, .synchronizable, .tombstone] { attributes[name] = nil }
+        return attributes
     }
 
     private mutating func maybe<Value>(_ make: (inout WireSamples) -> Value) -> Value? {
@@ -26,7 +58,8 @@ struct WireSamples {
     }
 
     private mutating func date() -> Date {
-        Date(timeIntervalSinceReferenceDate: Double(random.int(below: 1 << 40)) / 16 - 1e9)
+        if hasEdges { return Date(timeIntervalSinceReferenceDate: random.realAtAnEdge()) }
+        return Date(timeIntervalSinceReferenceDate: Double(random.int(below: 1 << 40)) / 16 - 1e9)
     }
 
     private mutating func uuid() -> UUID {
@@ -51,10 +84,12 @@ struct WireSamples {
     }
 
     private mutating func itemClass() -> ItemClass {
-        ItemClass.allCases[random.int(below: ItemClass.allCases.count)]
+        if hasEdges { return ItemClass.stored[random.int(below: ItemClass.stored.count)] }
+        return ItemClass.allCases[random.int(below: ItemClass.allCases.count)]
     }
 
     private mutating func control() -> AccessControl {
+        if hasEdges { return AccessControl(protection: .afterFirstUnlock) }
         let protection = ProtectionClass.allCases[random.int(below: ProtectionClass.allCases.count)]
         return AccessControl(
             protection: protection, flags: maybe { AccessControl.Flags(rawValue: $0.random.next()) })
@@ -84,11 +119,12 @@ struct WireSamples {
 
     private mutating func expiry() -> Expiry { bool() ? .never : .at(date()) }
 
-    private mutating func kept() -> KeptVersions { bool() ? .vaultDefault : .atMost(random.int(below: 2_000)) }
+    private mutating func kept() -> KeptVersions { bool() ? .vaultDefault : .atMost(number(below: 2_000)) }
 
     private mutating func newItem() -> NewItem {
+        let itemClass = itemClass()
         var item = NewItem(
-            itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
+            itemClass: itemClass, attributes: attributes(of: itemClass), accessGroup: group(),
             accessControl: control(), isSynchronizable: bool(),
             value: maybe { $0.random.bytes($0.random.int(below: 200)) }, authentication: authentication())
         item.customAttributes = maybe { $0.customAttributes() }
@@ -108,19 +144,23 @@ struct WireSamples {
             default: filters.append(.issuers([random.bytes(9), random.bytes(3)]))
             }
         }
+        let itemClass = itemClass()
+        // With numbers at edges, half of the queries find something.
+        let isOpen = hasEdges && bool()
         var query = ItemQuery(
-            itemClass: itemClass(), attributes: attributes(), accessGroup: maybe { $0.string() },
-            synchronizable: scopes[random.int(below: 3)], identifier: maybe { $0.uuid() },
-            limit: maybe { $0.random.int(below: 100) }, filters: filters, includesTombstones: bool(),
+            itemClass: itemClass, attributes: isOpen ? [:] : attributes(of: itemClass), accessGroup: group(),
+            synchronizable: scopes[random.int(below: 3)], identifier: isOpen ? nil : maybe { $0.uuid() },
+            limit: maybe { $0.number(below: 100) }, filters: filters, includesTombstones: bool(),
             authentication: authentication())
-        query.customAttributes = customAttributes()
+        query.customAttributes = isOpen ? [:] : customAttributes()
         query.includesExpired = bool()
         return query
     }
 
     private mutating func changes() -> ItemChanges {
         var changes = ItemChanges(
-            attributes: attributes(), accessGroup: maybe { $0.string() }, accessControl: maybe { $0.control() },
+            attributes: hasEdges ? attributes(of: .genericPassword) : attributes(), accessGroup: group(),
+            accessControl: maybe { $0.control() },
             isSynchronizable: maybe { $0.bool() }, value: maybe { $0.random.bytes(30) })
         changes.customAttributes = maybe { $0.customAttributes() }
         changes.expiry = maybe { $0.expiry() }
@@ -130,8 +170,8 @@ struct WireSamples {
 
     private mutating func passcodeOptions() -> PasscodeOptions {
         PasscodeOptions(
-            cost: bool() ? .interactive : .explicit(memoryMiB: random.int(below: 512), passes: random.int(below: 9)),
-            eraseAfter: maybe { $0.random.int(below: 20) })
+            cost: bool() ? .interactive : .explicit(memoryMiB: number(below: 512), passes: number(below: 9)),
+            eraseAfter: maybe { $0.number(below: 20) })
     }
 
     /// A request for an operation of each kind in turn, or of a random one.
@@ -139,6 +179,9 @@ struct WireSamples {
         for code: OperationCode? = nil
     ) throws -> (operation: any VaultOperation, claim: Client, canAsk: Bool) {
         let code = code ?? OperationCode.allCases[random.int(below: OperationCode.allCases.count)]
+        guard !hasEdges else {
+            return (try operation(code), Client(identifier: "x", accessGroups: [Self.edgeGroup]), false)
+        }
         let claim = Client(identifier: string(), accessGroups: (0..<random.int(below: 4)).map { _ in string() })
         return (try operation(code), claim, bool())
     }
@@ -160,7 +203,7 @@ struct WireSamples {
             ChangePasscode(from: try someSecret(), to: try someSecret(), options: passcodeOptions())
         case .removePasscode: RemovePasscode(try someSecret())
         case .unlockVault: UnlockVault(with: try someSecret())
-        case .lockVault: LockVault(after: .milliseconds(random.int(below: 100_000)))
+        case .lockVault: LockVault(after: .milliseconds(number(below: 100_000)))
         case .readPresenceAvailability: ReadPresenceAvailability()
         case .authenticate:
             Authenticate(
@@ -170,18 +213,18 @@ struct WireSamples {
         case .readAudit:
             ReadAudit(
                 AuditQuery(
-                    since: maybe { Int64(bitPattern: $0.random.next()) }, limit: maybe { $0.random.int(below: 99) },
+                    since: maybe { $0.anyNumber() }, limit: maybe { $0.number(below: 99) },
                     item: maybe { AuditQuery.Item(service: $0.string(), account: $0.string()) }))
         case .verifyAudit: VerifyAudit()
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
         case .readUnlockFindings: ReadUnlockFindings()
-        case .changesSince: ChangesSince(Int64(bitPattern: random.next()))
+        case .changesSince: ChangesSince(anyNumber())
         case .copyVersions: CopyVersions(query())
-        case .copyVersion: CopyVersion(query(), version: Int64(bitPattern: random.next()))
-        case .restoreVersion: RestoreVersion(query(), version: maybe { Int64(bitPattern: $0.random.next()) })
+        case .copyVersion: CopyVersion(query(), version: anyNumber())
+        case .restoreVersion: RestoreVersion(query(), version: maybe { $0.anyNumber() })
         case .purgeVersions: PurgeVersions(maybe { $0.query() })
-        case .keepVersions: KeepVersions(maybe { $0.random.int(below: 9_999) })
+        case .keepVersions: KeepVersions(maybe { $0.number(below: 9_999) })
         case .receiveItems:
             ReceiveItems(
                 (0...random.int(below: 3)).map { _ in storedItem() }, accessGroup: maybe { $0.string() },
@@ -192,7 +235,8 @@ struct WireSamples {
                     .password(
                         stretched: try random.bytes(32).withUnsafeBytes { try SecretBytes(copying: $0) },
                         salt: Array(random.bytes(16)),
-                        cost: Argon2Cost(memoryKiB: 8, passes: UInt32(random.int(below: 9)))), .recoveryKey, .thisVault,
+                        cost: Argon2Cost(memoryKiB: 8, passes: UInt32(truncatingIfNeeded: random.int(below: 9)))),
+                    .recoveryKey, .thisVault,
                 ][random.int(below: 3)])
         case .renewKeys:
             RenewKeys(
@@ -233,18 +277,23 @@ struct WireSamples {
     }
 
     private mutating func storedItem() -> StoredItem {
+        let itemClass = itemClass()
         var item = StoredItem(
-            itemClass: itemClass(), identifier: uuid(), attributes: attributes(), customAttributes: customAttributes(),
-            accessGroup: string(), accessControl: control(), isSynchronizable: bool(), isTombstone: bool(),
+            itemClass: itemClass, identifier: uuid(), attributes: attributes(of: itemClass),
+            customAttributes: customAttributes(), accessGroup: group() ?? string(), accessControl: control(),
+            isSynchronizable: bool(), isTombstone: !hasEdges && bool(),
             creationDate: date(),
             modificationDate: date(), value: maybe { $0.random.bytes(50) })
         item.expiry = expiry()
         item.kept = kept()
-        item.version = Int64(bitPattern: random.next())
-        item.identityKey = maybe {
-            StoredItem.IdentityKey(
-                identifier: $0.uuid(), attributes: $0.attributes(), value: $0.maybe { $0.random.bytes(9) })
-        }
+        item.version = anyNumber()
+        item.identityKey =
+            hasEdges
+            ? nil
+            : maybe {
+                StoredItem.IdentityKey(
+                    identifier: $0.uuid(), attributes: $0.attributes(), value: $0.maybe { $0.random.bytes(9) })
+            }
         return item
     }
 
@@ -270,12 +319,12 @@ struct WireSamples {
         record.other = maybe { $0.random.next() }
         record.log = maybe { $0.string() }
         record.user = maybe { UInt32(truncatingIfNeeded: $0.random.next()) }
-        record.process = maybe { Int32($0.random.int(below: 1 << 22)) }
+        record.process = maybe { Int32(clamping: $0.random.int(below: 1 << 22)) }
         record.itemDigests = maybe { [$0.string(), $0.string()] }
         return [
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
-            record, PresenceProofs(rawValue: UInt8(random.int(below: 8))), key(),
-            UnlockFindings(rawValue: UInt8(random.int(below: 4))),
+            record, PresenceProofs(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8))), key(),
+            UnlockFindings(rawValue: UInt8(truncatingIfNeeded: random.int(below: 4))),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
             CopyItems.Part.expired(storedItem()), CopyItems.Part.locked(uuid()),
             CopyItems.Part.withheld(
@@ -299,7 +348,7 @@ struct WireSamples {
                 passcodeFailure: maybe { _ in .notInteractive }),
             CallerDescription(
                 identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
-                rights: CallerRights(rawValue: UInt8(random.int(below: 8)))),
+                rights: CallerRights(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8)))),
         ]
     }
 

@@ -69,7 +69,8 @@ struct FuzzCorpus {
         guard bytes.count >= width else { return random.mutated(input) }
         let place = random.int(below: bytes.count - width + 1)
         var number = bytes[place..<(place + width)].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        switch random.int(below: 4) {
+        switch random.int(below: 5) {
+        case 4 where width == 8: number = random.realAtAnEdge().bitPattern
         case 0: number &+= UInt64(1 + random.int(below: 4))
         case 1: number &-= UInt64(1 + random.int(below: 4))
         case 2: number = UInt64(bytes.count - place - width)
