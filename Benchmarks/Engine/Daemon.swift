@@ -13,22 +13,14 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let scratch = try ScratchVaults(vaults)
     let home = try scratch.copyFolder(count, "daemon")
     let folder = home + "-run"
+    let daemon = try BenchmarkDaemon(home, run: folder)
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let rules = #"{"version": 1, "rules": [{"executable": "\#(own)", "groups": ["benchmark"]}]}"#
-    try Data(rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules"))
-    chmod(folder + "/rules", 0o600)
-
-    let daemon = try start(
-        (own as NSString).deletingLastPathComponent + "/keychaind",
-        [
-            "--socket", folder + "/socket", "--home", home, "--entitlements", folder + "/rules", "--rate", "0", "--log",
-            "error",
-        ])
     let echo = try start(own, ["echo", folder + "/echo"])
-    defer { for process in [daemon, echo] { process.terminate() } }
-    let vault = try eventually { try RemoteVault(socket: folder + "/socket") }
+    defer {
+        daemon.end()
+        echo.terminate()
+    }
+    let vault = daemon.vault
     close(try eventually { try UnixSocket.connect(to: folder + "/echo") })
 
     for clients in [1, 8] {
@@ -50,6 +42,32 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
         lookups.emit("daemon.lookup.\(clients)")
         floor.emit("daemon.floor.\(clients)")
     }
+}
+
+/// A daemon of its own, which serves this program.
+final class BenchmarkDaemon {
+    let vault: RemoteVault
+    private let process: Process
+
+    init(_ home: String, run folder: String) throws {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        for path in [home, folder] {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        let rules = #"{"version": 1, "rules": [{"executable": "\#(own)", "groups": ["benchmark"]}]}"#
+        try Data(rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules"))
+        chmod(folder + "/rules", 0o600)
+        process = try start(
+            (own as NSString).deletingLastPathComponent + "/keychaind",
+            [
+                "--socket", folder + "/socket", "--home", home, "--entitlements", folder + "/rules", "--rate", "0",
+                "--log", "error",
+            ])
+        vault = try eventually { try RemoteVault(socket: folder + "/socket") }
+    }
+
+    func end() { process.terminate() }
 }
 
 /// Sends 256 bytes back and forth.

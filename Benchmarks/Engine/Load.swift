@@ -190,9 +190,9 @@ enum Attack: String, CaseIterable {
 
     func begin(on socket: String) throws {
         var files = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+        getrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &files)
         files.rlim_cur = files.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+        setrlimit(__rlimit_resource_t(truncatingIfNeeded: RLIMIT_NOFILE.rawValue), &files)
         let vault = try RemoteVault(socket: socket)
         let session = VaultSession(vault: vault, client: Self.client)
         let step: @Sendable (Int) throws -> Void
@@ -263,7 +263,7 @@ enum Attack: String, CaseIterable {
         for number in 0... {
             try bounce(socket)
             let ahead = Double(number) * pause - (Clock.elapsed.seconds() - begin) * 1e6
-            if ahead > 0 { usleep(useconds_t(ahead)) }
+            if ahead > 0 { usleep(useconds_t(clamping: ahead)) }
         }
     }
 
@@ -324,7 +324,7 @@ private final class OpenConnections: @unchecked Sendable {
 
     func begin(_ connection: FrameSocket) {
         let half: [UInt8] = [0, 0, 1, 0, 2]
-        _ = Glibc.send(connection.descriptor, half, half.count, Int32(MSG_NOSIGNAL))
+        _ = Glibc.send(connection.descriptor, half, half.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
         open.append(connection)
         if open.count > 2_200 { open.removeFirst() }
     }

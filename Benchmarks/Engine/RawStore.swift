@@ -67,7 +67,7 @@ final class RawStore {
         let key = primaryKeys[Int.random(in: 0..<primaryKeys.count, using: &random)]
         defer { sqlite3_reset(select) }
         try key.withUnsafeBytes { key in
-            sqlite3_bind_blob(select, 1, key.baseAddress, Int32(key.count), nil)
+            sqlite3_bind_blob(select, 1, key.baseAddress, Int32(clamping: key.count), nil)
             guard sqlite3_step(select) == SQLITE_ROW else { throw Failure(reason: "no row") }
             guard opening else { return }
             let size = try openAttributes(select) + openValue(select)
@@ -98,7 +98,7 @@ final class RawStore {
         context.append(UInt8(truncatingIfNeeded: flags & 1))
         context.append(UInt8(truncatingIfNeeded: flags >> 1))
         context.append(contentsOf: Self.blob(row, 10))
-        append(UInt32(terms.count / 8))
+        append(UInt32(truncatingIfNeeded: terms.count / 8))
         context.append(contentsOf: terms)
         context.append(contentsOf: Self.blob(row, 8))
         let box = try AES.GCM.SealedBox(

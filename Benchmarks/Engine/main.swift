@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|unlock|passcode|load|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|sizes|unlock|passcode|load|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -42,6 +42,7 @@ case "conversion" where arguments.count == 4: try measureConversion(in: argument
 case "unlock": for count in counts { try measureUnlock(in: vaults, count: count, rounds: 10) }
 case "passcode": for count in counts { try measurePasscodeChange(in: vaults, count: count, rounds: 40) }
 case "daemon": for count in counts { try measureDaemon(in: vaults, count: count, rounds: 10) }
+case "sizes": try measureSizes(in: arguments[2], counts: counts, rounds: 5)
 case "load": for seconds in counts where try !measureLoad(in: vaults, seconds: seconds) { exit(1) }
 case "foreign": for lookups in counts { try measureForeign(in: vaults, lookups: lookups) }
 case "attack" where arguments.last == "prepare": try Attack.prepare(arguments[2])
