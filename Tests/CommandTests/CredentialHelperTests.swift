@@ -178,12 +178,13 @@ import Testing
             """
             echo swordfish | keychain internet set https://alice@example.org:8443/mail
             echo herring | keychain internet set example.org --account bob
-            keychain internet get https://example.org:8443; echo
-            keychain internet get example.org; echo " $?"
+            echo anchovy | keychain internet set https://carol@example.org
+            keychain internet get https://example.org:8443/mail; echo
+            keychain internet get example.org; echo " $?"; keychain internet delete https://carol@example.org
             keychain internet get example.org --account bob --json
             keychain internet set https://alice:secret@example.org </dev/null; echo $?
             keychain internet delete example.org --account bob; keychain internet list --json
-            printf 'protocol=https\\nhost=example.org:8443\\n' | git-credential-keychain get
+            printf 'protocol=https\\nhost=example.org:8443\\npath=mail\\n' | git-credential-keychain get
             keychain security find-internet-password -s example.org -w
             """)
         #expect(
@@ -193,7 +194,9 @@ import Testing
                 #"[{"account":"alice","group":"keychain","label":"https://example.org:8443/mail","url":"https://example.org:8443/mail"}]"#,
                 "username=alice", "password=swordfish", "swordfish",
             ], "\(outcome.errors)")
-        #expect(outcome.errors.contains("2 passwords have this address: 'example.org' of 'bob', "))
+        #expect(
+            outcome.errors.contains(
+                "2 passwords have this address: 'example.org' of 'bob', 'https://example.org' of 'carol'"))
         #expect(!outcome.errors.contains("secret@"))
     }
 
@@ -233,14 +236,25 @@ import Testing
             ssh-keygen -q -t ed25519 -N 'pass phrase' -C key -f key; printf 'pass phrase' | keychain set OpenSSH "$PWD/key"
             eval "$(ssh-agent)" >shown; ssh-add -q "$PWD/key" && ssh-add -L | cut -d' ' -f3; kill $SSH_AGENT_PID
             for question in "bob@server.example.org's password: " '(bob@server.example.org) Password: ' \
-                "Enter passphrase for key '$PWD/key': " 'Are you sure you want to continue connecting (yes/no)? ' '' "'s password: "
+                "Enter passphrase for key '$PWD/key': " 'Enter passphrase for key: ' 'Enter passphrase for "bin/../key": ' \
+                'Password for "https://alice@example.org"' 'Username for "https://example.org"' 'Are you sure you want to continue connecting (yes/no)? ' '' "'s password: "
             do keychain-askpass "$question"; echo $?; done
+            mkdir other; cd other; keychain-askpass 'Enter passphrase for key: ' || echo $?
+            eval "$(ssh-agent)" >shown; cd ..; ssh-add -q key && ssh-add -L | cut -d' ' -f3; kill $SSH_AGENT_PID
+            keychain-askpass "Password for 'https://b%40c@none.example:444/p': "
             """)
         #expect(
             outcome.text.split(separator: "\n").map(String.init) == [
                 "protocol=https", "host=example.org", "username=alice", "password=swordfish", "1", "key",
-                "herring", "0", "herring", "0", "pass phrase", "0", "36", "36", "36",
+                "herring", "0", "herring", "0", "pass phrase", "0", "pass phrase", "0", "pass phrase", "0", "swordfish",
+                "0",
+                "alice", "0", "36", "36", "36", "44", "key",
             ], "\(outcome.text)\(outcome.errors)")
+        #expect(
+            outcome.errors.contains(
+                "there is no passphrase of the key file 'key': store it with `keychain set OpenSSH /"))
+        #expect(
+            outcome.errors.contains("there is no password for https://b%40c@none.example:444/p: store the password"))
     }
 
     // MARK: Python

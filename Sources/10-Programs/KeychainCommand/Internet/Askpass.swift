@@ -11,18 +11,12 @@ enum Askpass {
     /// The service under which Apple's ssh keeps the passphrase of a key; the account is the path of the key's file.
     static let keyService = "OpenSSH"
 
-    private enum Question {
-        case account(InternetAddress)
-        case password(InternetAddress)
-        case passphrase(file: String)
-    }
-
     static func run(_ arguments: [String]) throws {
         guard let text = arguments.first, arguments.count == 1 else {
             throw Failure.usage("ssh and git start this program: set SSH_ASKPASS or GIT_ASKPASS to its path")
         }
         // ssh also asks whether it may go on. That is for a person.
-        guard let question = question(text) else {
+        guard let question = AskpassQuestion(text) else {
             throw Failure(
                 status: errSecInteractionNotAllowed,
                 "cannot answer '\(text.escapedForTerminal)': answer it at a terminal, without SSH_ASKPASS_REQUIRE=force"
@@ -30,20 +24,47 @@ enum Askpass {
         }
         switch question {
         case .account(let address):
-            guard let item = try InternetPasswords.present()?.find(address).first,
-                let account = InternetAddress(item).account
-            else { throw absent(address) }
+            guard let account = try find(address).flatMap({ InternetAddress($0.item).account }) else {
+                throw absent("user name", address)
+            }
             try StandardOutput.write(line: account)
         case .password(let address):
-            guard let passwords = try InternetPasswords.present(), let item = try passwords.find(address).first,
-                let secret = try passwords.secret(item)
-            else { throw absent(address) }
+            guard let (item, passwords) = try find(address) else { throw absent("password", address) }
+            if let end = item.expiry.date, item.isExpired(Date()) { throw VaultError.itemExpired(end) }
+            guard let secret = try passwords.secret(item) else { throw absent("password", address) }
             try answer(secret)
-        case .passphrase(let file):
-            let search = PasswordSearch(service: keyService, account: file)
-            let item = try search.one(in: .ofOwnerInPresentVault(), includingValues: true)
-            try answer(item.value ?? Data())
+        case .passphrase(let file): try answer(passphrase(ofFile: file))
         }
+    }
+
+    /// Finds the newest password of an address that git or ssh can use: not what docker or git itself keep besides.
+    private static func find(_ address: InternetAddress) throws -> (item: StoredItem, passwords: InternetPasswords)? {
+        guard let passwords = try InternetPasswords.present() else { return nil }
+        let found = try passwords.find(address, in: .only(nil))
+        return found.first { $0.customAttributes[GitCredential.typeAttribute] == nil }.map { ($0, passwords) }
+    }
+
+    private static func passphrase(ofFile file: String) throws -> Data {
+        let absent = Failure(
+            status: errSecItemNotFound,
+            "there is no passphrase of the key file '\(file.escapedForTerminal)': store it with "
+                + "`keychain set \(keyService) \((AskpassQuestion.paths(of: file).first ?? file).escapedForTerminal)`")
+        guard try ProcessVault.exists() else { throw absent }
+        let session = try VaultSession.ofOwner()
+        var problem: (any Error)?
+        for path in AskpassQuestion.paths(of: file) {
+            do {
+                return try PasswordSearch(service: keyService, account: path)
+                    .one(in: session, includingValues: true).value ?? Data()
+            } catch VaultError.itemNotFound {
+                continue
+            } catch {
+                // Another program's item, of which the error tells.
+                guard Failure(error).status == errSecItemNotFound else { throw error }
+                problem = problem ?? error
+            }
+        }
+        throw problem ?? absent
     }
 
     /// Writes a secret and a newline, without a copy of the secret.
@@ -52,39 +73,10 @@ enum Askpass {
         try StandardOutput.write(Data([0x0A]))
     }
 
-    private static func absent(_ address: InternetAddress) -> Failure {
-        let user = address.account.map { "\($0)@" } ?? ""
-        let url = (address.scheme.map { "\($0)://" } ?? "") + user + address.host
+    private static func absent(_ what: String, _ address: InternetAddress) -> Failure {
+        let url = address.urlWithAccount.escapedForTerminal
         return Failure(
             status: errSecItemNotFound,
-            "there is no such password: store it with `keychain internet set \(url.escapedForTerminal)`")
-    }
-
-    private static func question(_ text: String) -> Question? {
-        if let address = text.between("Username for '", "': ").flatMap({ InternetAddress($0) }) {
-            return .account(address)
-        }
-        if let address = text.between("Password for '", "': ").flatMap({ InternetAddress($0) }) {
-            return .password(address)
-        }
-        let file =
-            text.between("Enter passphrase for key '", "': ") ?? text.between("Enter passphrase for ", ": ")
-        if let file {
-            // ssh-add says that it will ask before each use.
-            return .passphrase(file: String(file.between("", " (will confirm each use)") ?? file))
-        }
-        let login = text.between("", "'s password: ") ?? text.between("(", ") Password: ")
-        guard let at = login?.lastIndex(of: "@"), let login else { return nil }
-        return .password(
-            InternetAddress(
-                scheme: "ssh", host: String(login[login.index(after: at)...]), account: String(login[..<at])))
-    }
-}
-
-extension String {
-    /// The text between a start and an end; nil without one of them.
-    fileprivate func between(_ start: String, _ end: String) -> String? {
-        guard hasPrefix(start), hasSuffix(end), count >= start.count + end.count else { return nil }
-        return String(dropFirst(start.count).dropLast(end.count))
+            "there is no \(what) for \(url): store the password with `keychain internet set \(url)`")
     }
 }

@@ -19,7 +19,8 @@ enum DockerCredential {
         var Secret: String
     }
 
-    /// The security domain of the items, so that they are not those of git for the same server and account.
+    /// The security domain of the items, so that they are not those of git for the same server and account. Where docker
+    /// writes one address in two ways, the second one has a longer domain.
     private static let domain = "docker"
 
     static func run(_ arguments: [String]) throws {
@@ -43,7 +44,7 @@ enum DockerCredential {
     }
 
     private static func find(_ server: String, _ passwords: InternetPasswords?) throws -> StoredItem? {
-        try passwords?.find(nil, custom: [serverAttribute: server]).first
+        try passwords?.all(custom: [serverAttribute: server]).first { $0.securityDomain?.hasPrefix(domain) == true }
     }
 
     private static func get(_ server: String) throws {
@@ -67,11 +68,15 @@ enum DockerCredential {
         address.account = given.Username
         let passwords = try InternetPasswords(.ofOwner())
         let former = try find(given.ServerURL, passwords)
-        try passwords.store(
-            .wipedWhenFreed(Data(given.Secret.utf8)), at: address, label: "Docker Credentials", domain: domain,
-            custom: [serverAttribute: given.ServerURL])
+        // For docker each text is a server of its own.
+        let isOthers = try passwords.find(address, in: .only(domain), interaction: .skip).contains {
+            $0.customAttributes[serverAttribute] != given.ServerURL
+        }
+        let stored = try passwords.store(
+            .wipedWhenFreed(Data(given.Secret.utf8)), at: address, label: "Docker Credentials",
+            domain: isOthers ? "\(domain) \(given.ServerURL)" : domain, custom: [serverAttribute: given.ServerURL])
         // Docker knows one account of each server.
-        if let former, InternetAddress(former).account != given.Username { try passwords.delete(former) }
+        if let former, former.identifier != stored.identifier { try passwords.delete(former) }
     }
 
     private static func erase(_ server: String) throws {
@@ -82,7 +87,7 @@ enum DockerCredential {
 
     private static func list() throws {
         var accounts: [String: String] = [:]
-        for item in try InternetPasswords.present()?.find(nil) ?? [] {
+        for item in try InternetPasswords.present()?.all() ?? [] where item.securityDomain?.hasPrefix(domain) == true {
             guard let server = item.customAttributes[serverAttribute], accounts[server] == nil else { continue }
             accounts[server] = InternetAddress(item).account ?? ""
         }

@@ -1,3 +1,4 @@
+import Access
 import Bytes
 import FoundationEssentials
 import KeychainModel
@@ -8,9 +9,10 @@ import StatusCodes
 /// A password is an internet password. A refresh token of OAuth is another one of the same address, with a security
 /// domain of its own. The time at which git's password expires is the item's expiry.
 enum GitCredential {
-    private static let tokenDomain = "git-oauth-refresh-token"
+    /// The security domain of refresh tokens.
+    static let tokenDomain = "git-oauth-refresh-token"
     /// The custom attribute with the scheme of a credential that is no password, such as `Bearer`.
-    private static let typeAttribute = "git-authtype"
+    static let typeAttribute = "git-authtype"
 
     static func run(_ arguments: [String]) throws {
         guard let action = arguments.last, arguments.count == 1 else {
@@ -28,9 +30,8 @@ enum GitCredential {
 
     private static func get(_ request: GitRequest) throws {
         guard let address = request.address, let passwords = try InternetPasswords.present() else { return }
-        let found = try passwords.find(address).first { item in
-            item.securityDomain == nil
-                && (item.customAttributes[typeAttribute] == nil || request.capabilities.contains("authtype"))
+        let found = try passwords.find(address, in: .only(nil)).first { item in
+            item.customAttributes[typeAttribute] == nil || request.capabilities.contains("authtype")
         }
         guard let item = found else { return }
         var answer = GitAnswer()
@@ -44,9 +45,7 @@ enum GitCredential {
             if let type { answer.add("authtype", type) }
             answer.add(type == nil ? "password" : "credential", secret)
         }
-        if let end = item.expiry.date {
-            answer.add("password_expiry_utc", "\(Int64(clamping: end.timeIntervalSince1970))")
-        }
+        if let end = item.expiry.date { answer.add("password_expiry_utc", "\(GitTime.seconds(end))") }
         if let token = try token(of: item, passwords), let secret = try passwords.secret(token) {
             answer.add("oauth_refresh_token", secret)
         }
@@ -60,10 +59,9 @@ enum GitCredential {
             address.account != nil || type != nil
         else { return }
         let passwords = try InternetPasswords(.ofOwner())
-        let end = request.text("password_expiry_utc").flatMap { Double($0) }
-        let expiry = end.map { Expiry.at(Date(timeIntervalSince1970: $0)) } ?? .never
+        let end = request.text("password_expiry_utc").flatMap(GitTime.date)
         try passwords.store(
-            secret, at: address, custom: type.map { [typeAttribute: $0] } ?? [:], expiry: expiry)
+            secret, at: address, custom: type.map { [typeAttribute: $0] } ?? [:], expiry: Expiry(end))
         if let token = request["oauth_refresh_token"] {
             try passwords.store(token, at: address, domain: tokenDomain)
         }
@@ -72,19 +70,43 @@ enum GitCredential {
     private static func erase(_ request: GitRequest) throws {
         guard let address = request.address, let passwords = try InternetPasswords.present() else { return }
         let given = request["password"] ?? request["credential"]
-        for item in try passwords.find(address) where item.securityDomain == nil {
+        for item in try passwords.find(address, in: .only(nil)) {
             // A password that was replaced meanwhile is not the one that was refused.
-            if let given, try passwords.secret(item) != given { continue }
+            if let given {
+                let isPassword = item.customAttributes[typeAttribute] == nil
+                guard isPassword == (request["password"] != nil), try passwords.secret(item) == given else { continue }
+            }
             if let token = try token(of: item, passwords) { try passwords.delete(token) }
             try passwords.delete(item)
         }
     }
 
-    private static func token(of item: StoredItem, _ passwords: InternetPasswords) throws -> StoredItem? {
-        let address = InternetAddress(item)
-        return try passwords.find(address).first {
-            $0.securityDomain == tokenDomain && InternetAddress($0) == address
+    /// Returns the refresh token that belongs to a password; nil if there is none.
+    static func token(of item: StoredItem, _ passwords: InternetPasswords) throws -> StoredItem? {
+        var address = InternetAddress(item)
+        address.account = address.account ?? ""
+        return try passwords.find(address, in: .only(tokenDomain)).first {
+            InternetAddress($0).service == address.service && $0.accessGroup.isSameGroup(as: item.accessGroup)
         }
+    }
+}
+
+/// The end of a password as git writes it: seconds since 1970, in decimal digits.
+private enum GitTime {
+    /// 9999-12-31T23:59:59Z.
+    private static let last: Int64 = 253_402_300_799
+
+    /// Nil for what git takes for no end: a text that is not a number, and zero.
+    static func date(_ text: String) -> Date? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let seconds = min(Int64(text) ?? last, last)
+        return seconds == 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+
+    /// Another program can have stored any number.
+    static func seconds(_ date: Date) -> Int64 {
+        let seconds = date.timeIntervalSince1970
+        return seconds.isNaN ? 1 : Int64(max(1, min(seconds, Double(last))))
     }
 }
 
@@ -112,14 +134,8 @@ private struct GitRequest {
 
     /// Nil without a protocol or a host: a helper must not answer then with whatever it has.
     var address: InternetAddress? {
-        guard let scheme = text("protocol"), let host = text("host"), !scheme.isEmpty, !host.isEmpty else { return nil }
-        // The port is after the last colon, unless that is inside the brackets of an address.
-        var (name, port) = (host, Int64?.none)
-        if let colon = host.lastIndex(of: ":"), let number = Int64(host[host.index(after: colon)...]) {
-            (name, port) = (String(host[..<colon]), number)
-        }
-        return InternetAddress(
-            scheme: scheme, host: name, port: port, path: text("path"), account: text("username"))
+        guard let scheme = text("protocol"), let host = text("host") else { return nil }
+        return InternetAddress(scheme: scheme, authority: host, path: text("path"), account: text("username"))
     }
 }
 

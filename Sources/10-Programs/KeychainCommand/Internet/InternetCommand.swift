@@ -8,8 +8,9 @@ import VaultInterface
 struct InternetCommand: DocumentedCommand {
     static let summary = "Keep the passwords of servers, which git and docker use, too."
     static let details = """
-        An address is a URL, or a host with or without a port and a path. What it leaves out, any password may have \
-        when one is looked for. A password in a URL is refused: every user of the machine can read arguments.
+        An address is a URL, or a host with or without a port and a path. Without a port it means the default port of \
+        its protocol, and without a path a password without one. Only the protocol and the account can be left out \
+        where they are clear. A password in a URL is refused: every user of the machine can read arguments.
 
         git and docker keep their credentials here with the helpers git-credential-keychain and \
         docker-credential-keychain.
@@ -58,22 +59,53 @@ struct InternetOperand: ParsableArguments {
         }
     }
 
-    /// Returns the one item with the address.
-    func one(_ passwords: InternetPasswords) throws -> StoredItem {
-        let found = try passwords.find(complete)
-        guard let item = found.first else { throw VaultError.itemNotFound }
+    /// Returns the one item that the address names.
+    ///
+    /// - Parameter domain: Of the items that are looked for; nil for every one.
+    func one(_ passwords: InternetPasswords, in domain: String?) throws -> StoredItem {
+        let address = try complete
+        var found = try passwords.find(address, in: domain.map { .only($0.isEmpty ? nil : $0) } ?? .any)
+        // It goes with a password of git.
+        if domain == nil { found.removeAll { $0.securityDomain == GitCredential.tokenDomain } }
+        // A password without a protocol could not be named otherwise.
+        let exact = found.filter { InternetAddress($0).service == address.service }
+        if address.account != nil, exact.count == 1 { found = exact }
+        guard let item = found.first else { throw try absent(address, passwords) }
         guard found.count == 1 else {
-            let names = found.map { item in
-                let address = InternetAddress(item)
-                return "'\(address.url.escapedForTerminal)' of '\((address.account ?? "").escapedForTerminal)'"
-            }
             throw Failure(
                 status: errSecParam,
-                "\(found.count) passwords have this address: \(names.sorted().joined(separator: ", ")); give the whole "
-                    + "address and --account")
+                "\(found.count) passwords have this address: \(Self.names(found)); give the whole address, --account and "
+                    + "--domain")
         }
         return item
     }
+
+    private func absent(_ address: InternetAddress, _ passwords: InternetPasswords) throws -> Failure {
+        let others = try passwords.all().filter { InternetAddress($0).canonicalHost == address.canonicalHost }
+        let hint =
+            others.isEmpty
+            ? "`keychain internet list` shows what there is"
+            : "the host has \(Self.names(others)): give the whole address and --account"
+        return Failure(status: errSecItemNotFound, "there is no password with this address; \(hint)")
+    }
+
+    private static func names(_ items: [StoredItem]) -> String {
+        let names = items.map { item in
+            let address = InternetAddress(item)
+            let domain = item.securityDomain.map { " (domain '\($0.escapedForTerminal)')" } ?? ""
+            return "'\(address.url.escapedForTerminal)' of '\((address.account ?? "").escapedForTerminal)'\(domain)"
+        }
+        return names.sorted().joined(separator: ", ")
+    }
+}
+
+/// Chooses between passwords of one address.
+struct InternetDomain: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only the password with this security domain, such as docker, or with none if it is empty.",
+            valueName: "domain"))
+    var domain: String?
 }
 
 struct InternetSetCommand: DocumentedCommand {
@@ -105,6 +137,7 @@ struct InternetGetCommand: DocumentedCommand {
     static let configuration: CommandConfiguration = documented("get")
 
     @OptionGroup var operand: InternetOperand
+    @OptionGroup var choice: InternetDomain
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .json)
@@ -119,7 +152,7 @@ struct InternetGetCommand: DocumentedCommand {
 
     func run() throws {
         let passwords = try InternetPasswords(.ofOwnerInPresentVault(passcode), group: operand.group)
-        let item = try operand.one(passwords)
+        let item = try operand.one(passwords, in: choice.domain)
         if let end = item.expiry.date, item.isExpired(Date()) { throw VaultError.itemExpired(end) }
         guard let secret = try passwords.secret(item) else { throw VaultError.itemNotFound }
         guard json else {
@@ -135,7 +168,9 @@ struct InternetGetCommand: DocumentedCommand {
 
 struct InternetListCommand: DocumentedCommand {
     static let summary = "List the passwords of servers, without the passwords."
-    static let details = "Each line has the address and the account."
+    static let details = """
+        Each line has the address and the account. What a given address leaves out can be anything.
+        """
     static let examples = [
         Example("All of them", "keychain internet list"),
         Example("Those of a host", "keychain internet list example.org"),
@@ -158,6 +193,7 @@ struct InternetListCommand: DocumentedCommand {
     private struct Answer: Encodable {
         var url: String
         var account: String?
+        var domain: String?
         var group: String
         var label: AttributeText?
         var expires: String?
@@ -165,15 +201,21 @@ struct InternetListCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let answers = try InternetPasswords(session, group: group).find(
-            address.map { try InternetAddress(operand: $0) }
-        ).map { item in
+        let asked = try address.map { try InternetAddress(operand: $0) }
+        var withheld = 0
+        let answers = try InternetPasswords(session, group: group).all { withheld += 1 }.filter { item in
+            asked?.includes(InternetAddress(item)) ?? true
+        }.map { item in
             let address = InternetAddress(item)
             return Answer(
-                url: address.url, account: address.account, group: item.accessGroup,
+                url: address.url, account: address.account, domain: item.securityDomain, group: item.accessGroup,
                 label: item.attribute(.label).map(AttributeText.init),
                 expires: item.expiry.date.map { Timestamp($0).iso8601 })
         }.sorted { ($0.url, $0.account ?? "") < ($1.url, $1.account ?? "") }
+        if withheld > 0 {
+            let items = withheld == 1 ? "1 password needs" : "\(withheld) passwords need"
+            CommandNote.show("\(items) a person and cannot be listed: `keychain internet get` asks")
+        }
         if json { return try StandardOutput.write(json: answers) }
         for answer in answers {
             try StandardOutput.write(
@@ -184,15 +226,24 @@ struct InternetListCommand: DocumentedCommand {
 
 struct InternetDeleteCommand: DocumentedCommand {
     static let summary = "Delete the password of a server."
-    static let details = "The address and the account must name one password."
+    static let details = """
+        The address and the account must name one password. Without a port, the one of the default port goes, and none \
+        of another port.
+        """
     static let examples = [Example("One", "keychain internet delete https://alice@mail.example.org")]
     static let configuration: CommandConfiguration = documented("delete")
 
     @OptionGroup var operand: InternetOperand
+    @OptionGroup var choice: InternetDomain
     @OptionGroup var passcode: PasscodeInput
 
     func run() throws {
         let passwords = try InternetPasswords(.ofOwnerInPresentVault(passcode), group: operand.group)
-        try passwords.delete(operand.one(passwords))
+        let item = try operand.one(passwords, in: choice.domain)
+        // The token that git keeps with the password could not be found any more.
+        if item.securityDomain == nil, let token = try GitCredential.token(of: item, passwords) {
+            try passwords.delete(token)
+        }
+        try passwords.delete(item)
     }
 }

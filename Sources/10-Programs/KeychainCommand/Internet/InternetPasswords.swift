@@ -1,9 +1,21 @@
+import Access
 import FoundationEssentials
 import KeychainModel
+import StatusCodes
 import VaultInterface
 
 /// The internet passwords of the vault, as the commands and helpers use them.
+///
+/// Which password an address names is decided by ``InternetAddress/names(_:)``, for all of them.
 struct InternetPasswords {
+    /// The security domains that tell apart what different helpers keep for one address.
+    enum Domain {
+        /// Whatever domain they have.
+        case any
+        /// This one; nil for none.
+        case only(String?)
+    }
+
     private let session: VaultSession
     /// Of the items that are looked for; nil for every group.
     private let group: String?
@@ -19,20 +31,43 @@ struct InternetPasswords {
         return try InternetPasswords(.ofOwner())
     }
 
-    /// Finds items with an address, without their secrets. The one that changed last comes first.
+    /// Finds the items that an address names, without their secrets. The one that changed last comes first.
+    func find(
+        _ address: InternetAddress, in domain: Domain, interaction: AuthenticationOptions.Interaction = .allow
+    ) throws -> [StoredItem] {
+        var found: [UUID: StoredItem] = [:]
+        for attributes in address.searches {
+            for item in try copy(attributes, interaction: interaction) { found[item.identifier] = item }
+        }
+        // Another program may have written the address in another way. Who asks for one item is not asked for others.
+        let items = try found.isEmpty ? copy([:], interaction: .skip) : Array(found.values)
+        return items.filter { address.names(InternetAddress($0)) && domain.has($0.securityDomain) }
+            .sorted { $0.modificationDate > $1.modificationDate }
+    }
+
+    /// Finds all items that need no person, or those with custom attributes. The one that changed last comes first.
     ///
-    /// - Parameter custom: Custom attributes that they have.
-    func find(_ address: InternetAddress?, custom: CustomAttributes = [:]) throws -> [StoredItem] {
+    /// - Parameter withheld: Called for each item that needs a person.
+    func all(custom: CustomAttributes = [:], withheld: () -> Void = {}) throws -> [StoredItem] {
+        try copy([:], custom: custom, interaction: .skip, withheld: withheld)
+            .sorted { $0.modificationDate > $1.modificationDate }
+    }
+
+    private func copy(
+        _ attributes: [AttributeName: AttributeValue], custom: CustomAttributes = [:],
+        interaction: AuthenticationOptions.Interaction, withheld: () -> Void = {}
+    ) throws -> [StoredItem] {
         var query = ItemQuery(
-            itemClass: .internetPassword, attributes: address?.attributes ?? [:], accessGroup: group,
-            synchronizable: .any)
+            itemClass: .internetPassword, attributes: attributes, accessGroup: group, synchronizable: .any,
+            authentication: AuthenticationOptions(interaction: interaction))
         query.customAttributes = custom
         query.includesExpired = true
+        if interaction == .skip { query.reports = .withheld }
         do {
-            return try session.perform(CopyItems(query, includingValues: false))
-                .sorted { $0.modificationDate > $1.modificationDate }
-        } catch {
-            guard error == .itemNotFound else { throw error }
+            return try session.perform(CopyItems(query, includingValues: false)) { part in
+                if case .withheld = part { withheld() }
+            }
+        } catch .itemNotFound {
             return []
         }
     }
@@ -56,15 +91,29 @@ struct InternetPasswords {
         _ secret: Data, at address: InternetAddress, label: String? = nil, domain: String? = nil,
         custom: CustomAttributes = [:], expiry: Expiry? = nil
     ) throws -> StoredItem {
+        let group = group ?? OtherTool.groupForNewItem
         var attributes = address.attributes
+        if let former = try former(of: address, domain, group) {
+            // One that is there may have its address in another form, and stays one item.
+            for name in ItemClass.internetPassword.schema.ownPrimaryKey { attributes[name] = former.attribute(name) }
+        }
         attributes[.label] = .string(label ?? address.url)
         if let domain { attributes[.securityDomain] = .string(domain) }
         var item = NewItem(
-            itemClass: .internetPassword, attributes: attributes, accessGroup: group ?? OtherTool.groupForNewItem,
-            value: secret)
+            itemClass: .internetPassword, attributes: attributes, accessGroup: group, value: secret)
         item.customAttributes = custom
         item.expiry = expiry
         return try session.perform(PutItem(item))
+    }
+
+    private func former(of address: InternetAddress, _ domain: String?, _ group: String?) throws -> StoredItem? {
+        var whole = address
+        whole.account = address.account ?? ""
+        let group = group ?? session.client.accessGroups.first
+        return try find(whole, in: .only(domain), interaction: .skip).first { item in
+            !item.isSynchronizable && InternetAddress(item).service == address.service
+                && group.map { item.accessGroup.isSameGroup(as: $0) } ?? true
+        }
     }
 
     func delete(_ item: StoredItem) throws {
@@ -72,6 +121,15 @@ struct InternetPasswords {
             _ = try session.perform(DeleteItems(ItemQuery(item: item)))
         } catch {
             guard error == .itemNotFound else { throw error }
+        }
+    }
+}
+
+extension InternetPasswords.Domain {
+    func has(_ domain: String?) -> Bool {
+        switch self {
+        case .any: true
+        case .only(let only): domain == only
         }
     }
 }
