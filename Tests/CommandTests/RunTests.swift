@@ -303,6 +303,30 @@ import Testing
         #expect(outcome.text == "********\n2\ny\n\(128 + SIGPIPE)\n", "\(outcome.errors)")
     }
 
+    /// A line can end as on Windows, and the file can begin with a mark of the byte order: neither is in a value.
+    @Test func endsOfLinesAreNotInValues() throws {
+        let outcome = try shell(
+            #"""
+            printf '\357\273\277A=one\r\n# note\r\n\r\n \t\r\nB=keychain://db/alice\r\nC=\r\nD=in\rside\r\r\nE=last\r' > app.env
+            keychain run --env-file app.env -- sh -c 'printf "%s|" "$A" "$B" "$C" "$D" "$E" | od -An -c | tr -d " \n"'
+            printf '\357\273\277p={{ keychain://db/alice }}\r\n' > in.conf
+            keychain run --template A=in.conf -- sh -c 'od -An -c "$A" | tr -d " \n"'
+            """#)
+        #expect(
+            outcome.text
+                == #"one|\#(Self.secret)||in\rside\r|last|357273277p=\#(Self.secret)\r\n"#, "\(outcome.errors)")
+    }
+
+    /// A pipe that the shell made is read to its end.
+    @Test func aPipeOfTheShellIsRead() throws {
+        let outcome = try workplace.run(
+            [
+                "/bin/bash", "-c",
+                "keychain run --env-file <(sleep 0.1; echo A=keychain://db/alice) -- printenv A; printf B=c | keychain run --env-file /dev/stdin -- printenv B",
+            ])
+        #expect(outcome.text == "\(Self.secret)\nc\n", "\(outcome.errors)")
+    }
+
     @Test func aValueTooLongForAVariableIsRefused() throws {
         let secret = Data(repeating: 0x61, count: 131_072)
         _ = try workplace.run(["keychain", "set", "key", "long"], input: secret)

@@ -353,4 +353,14 @@ import VaultInterface
         #expect(own.owner == geteuid() && own.start > 0)
         #expect(try own == ProcessRecord(of: getpid()))
     }
+
+    /// Editors of other systems end lines in two bytes, and begin a file with a mark of the byte order.
+    @Test func linesAndTheStartCanBeThoseOfAnotherSystem() throws {
+        let text =
+            "\u{FEFF}{\r\n\"version\": 1,\r\n\"rules\": [{\"unit\": \"a.service\", \"groups\": [\"g\"]}]\r\n}\r\n"
+        #expect(try Entitlements(json: Data(text.utf8)).rules.first?.groups == ["g"])
+        #expect(throws: EntitlementsError.self) {
+            try Entitlements(json: Data("\u{FEFF}\u{FEFF}{\"version\": 1}".utf8))
+        }
+    }
 }

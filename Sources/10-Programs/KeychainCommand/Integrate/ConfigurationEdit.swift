@@ -55,7 +55,7 @@ enum ConfigurationEdit {
     }
 
     private static func firstLine(of text: String) -> String {
-        text.split(separator: "\n").first.map(String.init) ?? ""
+        Self.lines(of: text).lazy.map(\.trimmed).first { !$0.isEmpty } ?? ""
     }
 
     // MARK: Lines under a header
@@ -63,7 +63,7 @@ enum ConfigurationEdit {
     private static func added(
         _ line: String, under header: String, isOnly: Bool, to text: String
     ) throws(Conflict) -> String? {
-        var lines = split(text)
+        var lines = Self.lines(of: text)
         let sections = sections(header, of: lines)
         let present = sections.joined().map { lines[$0] }
         if present.contains(where: { $0.trimmed == line.trimmed }) { return nil }
@@ -75,16 +75,21 @@ enum ConfigurationEdit {
                 ?? lines.first { key(of: $0) == name || key(of: $0).hasPrefix("\(name).") }
             if let other { throw Conflict(line: other.trimmed) }
         }
+        let end = lineEnd(of: text)
         if let first = sections.first {
-            lines.insert(line, at: first.lowerBound)
+            if first.lowerBound == lines.count {
+                // The header is the last line, and has no end.
+                return text + end + line
+            }
+            lines.insert(end == "\n" ? line : line + "\r", at: first.lowerBound)
             return lines.joined(separator: "\n")
         }
-        let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
-        return start + (start.isEmpty ? "" : "\n") + header + "\n" + line + "\n"
+        let start = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? text : text + end
+        return start + (start.isEmpty ? "" : end) + header + end + line + end
     }
 
     private static func removed(_ line: String, under header: String, from text: String) -> String? {
-        var lines = split(text)
+        var lines = Self.lines(of: text)
         guard
             let section = sections(header, of: lines).last(where: {
                 $0.contains { lines[$0].trimmed == line.trimmed }
@@ -92,7 +97,9 @@ enum ConfigurationEdit {
             let index = section.first(where: { lines[$0].trimmed == line.trimmed })
         else { return nil }
         let isAlone = section.allSatisfy { $0 == index || lines[$0].trimmed.isEmpty }
+        let isLast = index == lines.count - 1
         lines.remove(at: index)
+        if isLast, lines[index - 1].utf8.last == UInt8(ascii: "\r") { lines[index - 1].unicodeScalars.removeLast() }
         if isAlone {
             lines.remove(at: section.lowerBound - 1)
             // The empty line that came before the header.
@@ -104,14 +111,25 @@ enum ConfigurationEdit {
 
     /// The ranges of the lines that follow each header of this text, up to the next one.
     private static func sections(_ header: String, of lines: [String]) -> [Range<Int>] {
-        lines.indices.filter { lines[$0].trimmed == header }.map { start in
+        // What some editors write at the start of UTF-8 is no part of the first line.
+        func isHeader(_ index: Int) -> Bool {
+            lines[index].trimmed { $0 == "\u{FEFF}" && index == 0 || $0.properties.isWhitespace } == header
+        }
+        return lines.indices.filter(isHeader).map { start in
             let end = lines[(start + 1)...].firstIndex { $0.trimmed.hasPrefix("[") } ?? lines.endIndex
             return start + 1..<end
         }
     }
 
-    private static func split(_ text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    /// The lines without their line feeds. A carriage return before one stays at the end of its line: together they are
+    /// one `Character`, at which a string would not be split.
+    static func lines(of text: String) -> [String] {
+        text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// How the file ends its lines.
+    private static func lineEnd(of text: String) -> String {
+        lines(of: text).first?.utf8.last == UInt8(ascii: "\r") ? "\r\n" : "\n"
     }
 
     private static func key(of line: String) -> String { line.prefix { $0 != "=" }.trimmed }
@@ -122,6 +140,7 @@ enum ConfigurationEdit {
 
     /// Leaves every other byte of the file as it is: docker keeps members that it does not know.
     private static func addedStore(_ name: String, to text: String) throws(Conflict) -> String? {
+        let end = lineEnd(of: text)
         guard !text.allSatisfy(\.isWhitespace) else { return "{\n\t\(member(name))\n}\n" }
         if let present = try store(of: text) {
             guard present != name else { return nil }
@@ -130,7 +149,7 @@ enum ConfigurationEdit {
         guard let brace = text.firstIndex(of: "{") else { throw Conflict(line: firstLine(of: text)) }
         let rest = text[text.index(after: brace)...]
         let isEmpty = rest.first { !$0.isWhitespace } == "}"
-        return text[...brace] + "\n\t\(member(name))" + (isEmpty ? "\n" : ",") + rest.drop { isEmpty && $0 != "}" }
+        return text[...brace] + "\(end)\t\(member(name))" + (isEmpty ? end : ",") + rest.drop { isEmpty && $0 != "}" }
     }
 
     private static func removedStore(_ name: String, from text: String) throws(Conflict) -> String? {

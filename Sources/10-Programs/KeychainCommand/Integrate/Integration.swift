@@ -98,7 +98,7 @@ enum Integration: String, CaseIterable {
         switch self {
         case .git:
             let text = changes.first.flatMap { try? $0.text() } ?? ""
-            let others = text.split(separator: "\n").map { $0.filter { !$0.isWhitespace } }
+            let others = ConfigurationEdit.lines(of: text).map { $0.filter { !$0.isWhitespace } }
                 .filter { $0.hasPrefix("helper=") && $0 != "helper=keychain" && $0 != "helper=" }
             guard !others.isEmpty else { return [] }
             let names = others.map { $0.dropFirst("helper=".count) }.joined(separator: "', '")

@@ -3,13 +3,16 @@ import KeychainModel
 
 /// A file of variables: `NAME=VALUE` in each line, empty lines, and lines that begin with `#`.
 ///
-/// A value goes to the end of the line, byte for byte: quotes, backslashes and `export` have no meaning.
+/// A value goes to the end of the line, byte for byte: quotes, backslashes and `export` have no meaning. A line may end
+/// as on Windows, and a mark of the byte order may begin the file; neither is part of a value or of a name.
 enum VariableFile {
     static func read(_ path: String) throws(Failure) -> [RunVariable] {
-        let bytes = try RunInput.read(path)
+        var bytes = try RunInput.read(path)
+        if bytes.starts(with: RunInput.byteOrderMark) { bytes = bytes.dropFirst(RunInput.byteOrderMark.count) }
         var result: [RunVariable] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            let line = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let whole = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            let line = whole.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard let first = line.first, first != UInt8(ascii: "#"), line.contains(where: { $0 > 0x20 }) else {
                 continue
             }

@@ -65,7 +65,10 @@ extension Entitlements {
     /// for all.
     package init(json: Data) throws(EntitlementsError) {
         self.init()
-        var fields = try Fields(PlacedJSON(parsing: json), "the file")
+        // Some editors begin UTF-8 with a mark of the byte order (RFC 8259, 8.1).
+        let mark = Data("\u{FEFF}".utf8)
+        let text = json.starts(with: mark) ? Data(json.dropFirst(mark.count)) : json
+        var fields = try Fields(PlacedJSON(parsing: text), "the file")
         let version = try fields.number("version")
         guard version?.number == 1 else {
             throw EntitlementsError("'version' must be 1", at: version?.place ?? fields.place)
