@@ -300,6 +300,32 @@ import Testing
         #expect(got[1...] == ["username=alice\npassword=one\n", "", "1\n", "two\n", "1\n", "0\n"])
     }
 
+    /// A program that may not list the items of a daemon's vault stores and finds those that it names.
+    @Test func aProgramThatMayNotListItsItemsUsesThem() throws {
+        let workplace = try workplace()
+        let outcome = try workplace.shell(
+            #"""
+            unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
+            printf '{"version": 1, "trustOwnerTool": false, "rules": [{"executable": "%s", "groups": ["own"]}]}' \
+                "$(readlink -f "$(command -v keychain)")" > entitlements; chmod 600 entitlements
+            keychaind --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --entitlements "$HOME/entitlements" \
+                --no-lock-signals --log error 2>daemon.log & first=$!
+            trap '{ kill $first; wait $first; } 2>/dev/null' EXIT
+            until keychain status >/dev/null 2>&1; do kill -0 $first || { cat daemon.log >&2; exit 99; }; sleep 0.1; done
+            g() { printf '%b' "$2" | git-credential-keychain $1; echo "$1 $?"; }
+            name='protocol=https\nhost=git.example\nusername=alice\n'
+            g get "$name"; g store "${name}password=secret\n"; g get "$name"
+            g get 'protocol=https\nhost=git.example:444\nusername=alice\n'
+            keychain internet get https://alice@git.example:444; echo $?; keychain internet get https://alice@git.example; echo
+            g erase "${name}password=secret\n"; g get "$name"
+            """#)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "get 0", "store 0", "username=alice", "password=secret", "get 0", "get 0", "44", "secret", "erase 0",
+                "get 0",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
+
     // MARK: The end of a password
 
     @Test func anyEndOfAPasswordIsReadAgain() throws {

@@ -70,7 +70,7 @@ struct InternetOperand: ParsableArguments {
         // A password without a protocol could not be named otherwise.
         let exact = found.filter { InternetAddress($0).service == address.service }
         if address.account != nil, exact.count == 1 { found = exact }
-        guard let item = found.first else { throw try absent(address, passwords) }
+        guard let item = found.first else { throw absent(address, passwords) }
         guard found.count == 1 else {
             throw Failure(
                 status: errSecParam,
@@ -80,8 +80,11 @@ struct InternetOperand: ParsableArguments {
         return item
     }
 
-    private func absent(_ address: InternetAddress, _ passwords: InternetPasswords) throws -> Failure {
-        let others = try passwords.all().filter { InternetAddress($0).canonicalHost == address.canonicalHost }
+    private func absent(_ address: InternetAddress, _ passwords: InternetPasswords) -> Failure {
+        // A program that may not list them learns of none.
+        let others = ((try? passwords.all()) ?? []).filter {
+            InternetAddress($0).canonicalHost == address.canonicalHost
+        }
         let hint =
             others.isEmpty
             ? "`keychain internet list` shows what there is"

@@ -39,9 +39,19 @@ struct InternetPasswords {
         for attributes in address.searches {
             for item in try copy(attributes, interaction: interaction) { found[item.identifier] = item }
         }
+        let named = select(Array(found.values), address, domain)
+        guard named.isEmpty else { return named }
         // Another program may have written the address in another way. Who asks for one item is not asked for others.
-        let items = try found.isEmpty ? copy([:], interaction: .skip) : Array(found.values)
-        return items.filter { address.names(InternetAddress($0)) && domain.has($0.securityDomain) }
+        do {
+            return select(try copy([:], interaction: .skip), address, domain)
+        } catch VaultError.accessDenied {
+            // A program that may not list the items has only those that it names.
+            return []
+        }
+    }
+
+    private func select(_ items: [StoredItem], _ address: InternetAddress, _ domain: Domain) -> [StoredItem] {
+        items.filter { address.names(InternetAddress($0)) && domain.has($0.securityDomain) }
             .sorted { $0.modificationDate > $1.modificationDate }
     }
 
