@@ -28,7 +28,7 @@ import Testing
             """)
         #expect(
             outcome.text.split(separator: "\n").map(String.init) == [
-                "swordfish 0", "secret = swordfish", "secret = herring", "sword fish", "1", "1",
+                "swordfish 0", "secret = herring", "secret = swordfish", "sword fish", "1", "1",
             ], "\(outcome.errors)")
         // The items are the keychain's, in a group of their own, and stay.
         let later = try run(
@@ -98,6 +98,176 @@ import Testing
                 #"{"ServerURL":"https://registry.example.org","Username":"alice","Secret":"swordfish"}"#,
                 #"{"https://registry.example.org":"alice"}"#, "{}",
             ], "\(outcome.errors)")
+    }
+
+    private static let call =
+        "secrets() { busctl --address=\"$DBUS_SESSION_BUS_ADDRESS\" call org.freedesktop.secrets \"$@\"; }; "
+        + "service() { secrets /org/freedesktop/secrets org.freedesktop.Secret.Service \"$@\"; }\n"
+
+    /// An item that needs a person or a password of its own does not keep the others from being found.
+    @Test func itemsThatNeedAPersonAreLeftOut() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            Self.call + """
+                printf 'long enough' > password; printf x > secret
+                keychain set own one --group secret-service --require password --item-password-fd 3 3<password <secret
+                keychain set secret-service/login two --group secret-service --attribute a=1 --require password \
+                    --item-password-fd 3 3<password <secret
+                printf swordfish | secret-tool store --label=L a 1
+                service SearchItems 'a{ss}' 0 | cut -d' ' -f2; service SearchItems 'a{ss}' 1 a 1 | cut -d' ' -f2
+                secret-tool lookup a 1; echo; secrets /org/freedesktop/secrets/collection/login \
+                    org.freedesktop.Secret.Collection SearchItems 'a{ss}' 0 | cut -d' ' -f2
+                secret-tool clear a 1; secret-tool lookup a 1 || echo none; keychain list --group secret-service 2>&1
+                """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "1", "1", "swordfish", "1", "none",
+                "keychain: 2 items need a person and cannot be listed: `keychain get` asks for them",
+            ], "\(outcome.errors)")
+    }
+
+    /// `busctl tree` goes down from the root, and finds what the program may see.
+    @Test func objectsAreFoundFromTheRoot() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            """
+            tree() { busctl --address="$DBUS_SESSION_BUS_ADDRESS" tree --list org.freedesktop.secrets; }
+            tree | grep -c /; printf swordfish | secret-tool store --label=L a 1
+            printf swordfish | secret-tool store --label=L --collection=session a 2
+            keychain set other thing < /dev/null --allow-empty; keychain set secret-service/login thing < /dev/null --allow-empty
+            tree | sed 's/[0-9a-f]\\{32\\}/ID/'
+            /usr/bin/python3 - <<'END'
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            made = secretstorage.create_collection(connection, 'Many')
+            for number in range(1010): made.create_item('L', {'n': str(number)}, b'x')
+            END
+            tree | grep -c Many
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "9", "/", "/org", "/org/freedesktop", "/org/freedesktop/secrets", "/org/freedesktop/secrets/aliases",
+                "/org/freedesktop/secrets/aliases/default", "/org/freedesktop/secrets/collection",
+                "/org/freedesktop/secrets/collection/login", "/org/freedesktop/secrets/collection/login/ID",
+                "/org/freedesktop/secrets/collection/session", "/org/freedesktop/secrets/collection/session/ID", "1001",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
+
+    /// There is nothing to lock, and libsecret's programs do not expect an error.
+    @Test func aLockWithoutAPasscodeLocksNothing() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            Self.call + """
+                printf swordfish | secret-tool store --label=L a 1
+                service Lock ao 1 /org/freedesktop/secrets/collection/login; echo $?
+                secret-tool lock --collection=login >/dev/null 2>&1; secret-tool lookup a 1; echo " $?"
+                """)
+        #expect(outcome.text == "aoo 0 \"/\"\n0\nswordfish 0\n", "\(outcome.errors)")
+    }
+
+    /// libsecret's simple calls take the first item.
+    @Test func theItemThatChangedLastComesFirst() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            """
+            for user in one two three; do printf $user | secret-tool store --label=L server s user $user; done
+            secret-tool lookup server s; echo; printf again | secret-tool store --label=L server s user one
+            secret-tool lookup server s; echo; secret-tool search --all server s 2>/dev/null | grep ^secret
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "three", "again", "secret = again", "secret = three", "secret = two",
+            ], "\(outcome.errors)")
+    }
+
+    @Test func longNamesOfAttributesAreRefused() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            Self.call + """
+                name=$(printf 'n%.0s' $(seq 255))
+                printf swordfish | secret-tool store --label=L $name 1; secret-tool lookup $name 1; echo " $?"
+                printf herring | secret-tool store --label=L n$name 1 2>&1; echo $?
+                service SearchItems 'a{ss}' 1 n$name 1 2>&1
+                """)
+        let words = "the name of a custom attribute has 1 to 255 bytes"
+        let lines = outcome.text.split(separator: "\n").map(String.init)
+        #expect(lines.first == "swordfish 0", "\(outcome.errors)")
+        #expect(lines.count == 4 && lines[1].hasSuffix(words) && lines[2] == "1", "\(outcome.text)")
+        #expect(lines.last == "Call failed: \(words)", "\(outcome.text)")
+    }
+
+    /// What a program stored is recognized by its label, and read by that or by its attributes.
+    @Test func theCommandFindsItemsOfPrograms() throws {
+        let workplace = try Workplace()
+        let outcome = try run(
+            workplace,
+            """
+            printf swordfish | secret-tool store --label='Token of Ada' server example.org user ada
+            printf herring | secret-tool store --label='Token of Bob' server example.org user bob
+            printf tuna | keychain internet set https://ada@git.example.org
+            keychain list | cut -f1,3,4 | sort
+            keychain get --label 'Token of Ada'; echo; keychain get --attribute user=bob --attribute server=example.org; echo
+            keychain get --label https://git.example.org; echo; keychain get --attribute user=ada --label 'Token of Ada' --json
+            keychain get --attribute server=example.org; echo $?; keychain get --attribute server=none; echo $?
+            keychain get --attribute server=example.org 2>&1 | grep -o 'Token of [A-Z][a-z]*' | sort
+            keychain get --attribute bad 2>&1 | grep -c attribute; keychain get secret-service/login; echo $?
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "secret-service/login\tsecret-service\tToken of Ada",
+                "secret-service/login\tsecret-service\tToken of Bob",
+                "swordfish", "herring", "tuna", #"{"base64":"c3dvcmRmaXNo","utf8":"swordfish"}"#, "1", "44",
+                "Token of Ada",
+                "Token of Bob", "1", "64",
+            ], "\(outcome.errors)")
+    }
+
+    /// Both backends of Python's keyring, the one for a Secret Service and the keychain's own, have the same passwords.
+    @Test func bothBackendsOfKeyringFindTheSameItem() throws {
+        let workplace = try Workplace()
+        let folder =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../../Integrations/python-keyring"
+        let outcome = try run(
+            workplace,
+            """
+            ln -s "$(command -v keychain)" bin/git-credential-keychain
+            export PYTHONPATH='\(folder)' PYTHONDONTWRITEBYTECODE=1
+            cat > try.py <<'END'
+            import keyring.backends.SecretService, keyring_keychain
+            own, service = keyring_keychain.Keyring(), keyring.backends.SecretService.Keyring()
+            def both(*name): print(own.get_password(*name), service.get_password(*name))
+            service.set_password('one.example', 'ada', 'first'); both('one.example', 'ada')
+            own.set_password('one.example', 'ada', 'second'); both('one.example', 'ada')
+            service.set_password('one.example', 'ada', 'third'); both('one.example', 'ada')
+            own.set_password('two.example', 'bob', 'first'); both('two.example', 'bob')
+            service.set_password('two.example', 'bob', 'second'); both('two.example', 'bob')
+            own.set_password('two.example', 'bob', 'third'); both('two.example', 'bob')
+            for backend in own, service:
+                found = backend.get_credential('two.example', None)
+                print(found.username, found.password)
+            both('one.example', 'bob')
+            END
+            /usr/bin/python3 try.py; keychain list | cut -f3,4 | sort; keychain get two.example bob; echo
+            /usr/bin/python3 - <<'END'
+            exec(open('try.py').read().split('service.set')[0])
+            service.delete_password('two.example', 'bob'); both('two.example', 'bob')
+            own.delete_password('one.example', 'ada'); both('one.example', 'ada')
+            END
+            keychain list
+            """)
+        #expect(
+            outcome.text.split(separator: "\n").map(String.init) == [
+                "first first", "second second", "third third", "first first", "second second", "third third",
+                "bob third",
+                "bob third", "None None", "secret-service",
+                "secret-service\tPassword for 'ada' on 'one.example'",
+                "third", "None None", "None None",
+            ], "\(outcome.text)\(outcome.errors)")
     }
 
     @Test func otherUsersCannotReachIt() throws {

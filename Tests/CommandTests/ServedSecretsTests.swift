@@ -83,10 +83,31 @@ import Testing
         expect(
             outcome,
             [
-                "swordfish 0", "secret = swordfish", "secret = herring", "1",
+                "swordfish 0", "secret = herring", "secret = swordfish", "1",
                 #"{"ServerURL":"https://registry.example.org","Username":"alice","Secret":"tuna"}"#,
                 #"{"https://registry.example.org":"alice"}"#, "True Other True", "Mine", "[b'x']", "[] False",
             ])
+    }
+
+    /// What needs a password of its own keeps no other item from being found, also when the vault is locked.
+    @Test func objectsOnTheBus() throws {
+        let outcome = try served(
+            .bus,
+            #"""
+            service() { busctl --address="$DBUS_SESSION_BUS_ADDRESS" "$@"; }
+            items() { service tree --list org.freedesktop.secrets | grep -c collection/login/; }
+            printf 'long enough' > password; printf swordfish | secret-tool store --label=L a 1
+            printf x | keychain set other thing
+            printf x | keychain set own one --group secret-service --require password --item-password-fd 3 3<password
+            items; service call org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service SearchItems                 'a{ss}' 0 | cut -d' ' -f2
+            service call org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service Lock ao 1                 /org/freedesktop/secrets/collection/login
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<password 2>none
+            service call org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service Lock ao 1                 /org/freedesktop/secrets/collection/login
+            [ "$(items)" -gt 0 ] && echo locked
+            """#)
+        expect(
+            outcome,
+            ["1", "1", #"aoo 0 "/""#, #"aoo 1 "/org/freedesktop/secrets/collection/login" "/""#, "locked"])
     }
 
     /// Without a bus, the daemon knows which program asks, and shows it its own items alone.

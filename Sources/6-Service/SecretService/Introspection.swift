@@ -71,12 +71,13 @@ enum Introspection {
         properties: signal("PropertiesChanged", ("interface", "s"), ("changed", "a{sv}"), ("invalidated", "as")),
     ]
 
-    static func document(for path: SecretPath?) -> String {
-        guard let path else { return "<node/>" }
+    /// - Parameter nodes: The names of the objects under this one.
+    static func document(of path: String, nodes: [String]) -> String {
+        let interfaces = SecretPath(path).map { interface($0.interface) + interface(properties) } ?? ""
         return """
             <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
-            <node>\(interface(path.interface))\(interface(properties))</node>
+            <node>\(interfaces)\(nodes.map { "<node name=\"\($0)\"/>" }.joined())</node>
             """
     }
 

@@ -62,7 +62,7 @@ extension BusRequest {
     func interface(at path: SecretPath) -> String { interface.isEmpty ? path.interface : interface }
 
     /// Whether the call or its answer can be long, so that only a few are answered at a time.
-    var isLong: Bool { signature.contains("a") || ["Get", "GetAll", "GetSecret"].contains(member) }
+    var isLong: Bool { signature.contains("a") || ["Get", "GetAll", "GetSecret", "Introspect"].contains(member) }
 
     /// The most values that the call has.
     var mostValues: Int { signature.hasPrefix("ao") ? 32_768 : 4_096 }

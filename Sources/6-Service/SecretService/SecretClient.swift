@@ -48,7 +48,8 @@ final class SecretClient: BusClient {
     /// Answers a call whose request has passed its check.
     func answer(_ call: SecretCall) throws -> SecretAnswer {
         if call.interface == Introspection.introspectable {
-            return SecretAnswer(values: [.string(Introspection.document(for: SecretPath(call.path)))])
+            let nodes = (try? SecretNodes(access: access, hub: hub).names(under: call.path, in: store)) ?? []
+            return SecretAnswer(values: [.string(Introspection.document(of: call.path, nodes: nodes))])
         }
         guard let named = SecretPath(call.path) else { throw SecretServiceError.noObject(call.path) }
         let path = try resolve(named)
@@ -154,8 +155,13 @@ final class SecretClient: BusClient {
     /// Locks the vault, as far as the program may: there is one lock for all collections.
     private func lock(_ call: SecretCall) throws -> [BusArgument] {
         let lockable = try Self.paths(call.arguments.first).filter(isLockable)
-        // An error where nothing can be locked: an answer without objects would look like success.
-        if !lockable.isEmpty { try access.session().perform(LockVault(after: .zero)) }
+        do {
+            if !lockable.isEmpty { try access.session().perform(LockVault(after: .zero)) }
+        } catch {
+            guard error == .passcodeNotSet else { throw error }
+            // Nothing was locked, because nothing can be. libsecret's programs do not expect an error.
+            return [.array(of: "o", []), .path(SecretPath.none)]
+        }
         return [.array(of: "o", lockable.map { .path($0) }), .path(SecretPath.none)]
     }
 

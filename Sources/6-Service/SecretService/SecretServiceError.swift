@@ -43,6 +43,10 @@ struct SecretServiceError: Error {
             self.init(
                 name: "org.freedesktop.Secret.Error.IsLocked",
                 message: "the keychain is locked: unlock it with `keychain unlock`")
+        case VaultError.itemPasswordMissing:
+            self.init(
+                name: "org.freedesktop.DBus.Error.AccessDenied",
+                message: "the item needs a password of its own, which this service cannot take: use `keychain get`")
         case VaultError.itemNotFound:
             self.init(name: "org.freedesktop.Secret.Error.NoSuchObject", message: "another call deleted it meanwhile")
         case VaultError.memoryUnavailable:

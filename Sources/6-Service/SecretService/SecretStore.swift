@@ -10,12 +10,16 @@ import VaultInterface
 /// An item is a generic password with the attributes that programs look for as custom attributes. Its service names the
 /// collection, its account is its identifier. A program finds those of all access groups that it may list, because
 /// looking for attributes names no item.
-struct SecretStore: Sendable {
+package struct SecretStore: Sendable {
     /// The collections that are always there: one in the vault, and one in memory.
     static let defaultCollection = "login"
     static let sessionCollection = "session"
     private static let mostCollections = 1000
     private static let servicePrefix = "secret-service/"
+
+    /// Whether a password of this service is an item of a collection. Its account is a number then.
+    package static func isName(ofService service: String) -> Bool { service.hasPrefix(servicePrefix) }
+
     private static let collectionsService = "secret-service.collections"
     private static let aliasesService = "secret-service.aliases"
 
@@ -71,15 +75,17 @@ struct SecretStore: Sendable {
         var locked: [String] = []
     }
 
-    /// Finds items: those of the program's own group first, and then in the order in which they were made.
+    /// Finds items: those of the program's own group first, and then the one that changed last, because libsecret and
+    /// others take the first one. Items that need a person or a password of their own are left out.
     ///
     /// - Parameters:
     ///   - collection: Nil for all.
     ///   - attributes: What the items have, among others.
+    ///   - most: The most items of the vault; nil for all.
     ///   - includingSecrets: Whether to read the secrets, for which a person may be asked.
     func find(
         in collection: String? = nil, id: String? = nil, with attributes: CustomAttributes = [:],
-        includingSecrets: Bool = false
+        most: Int? = nil, includingSecrets: Bool = false
     ) throws(VaultError) -> Found {
         var found = Found()
         if collection == nil || collection == Self.sessionCollection {
@@ -93,9 +99,16 @@ struct SecretStore: Sendable {
         } else if let id, let wanted = Self.attributes(inName: id) {
             query.customAttributes = wanted
         } else {
-            if let collection { query.attributes[.service] = .string(Self.servicePrefix + collection) }
+            // Items that were not stored through this service are in the default collection.
+            if let collection, collection != Self.defaultCollection || id != nil {
+                query.attributes[.service] = .string(Self.servicePrefix + collection)
+            }
             if let id { query.attributes[.account] = .string(id) }
         }
+        query.limit = most
+        // Only who asks for the secret of one item is asked for more.
+        let isOne = query.attributes[.account] != nil && includingSecrets
+        query.authentication.interaction = isOne ? .allow : .skip
         query.reports = .damage
         if !asks { query.reports.insert(.locked) }
         if includingSecrets { query.authentication.prompt = "use a secret" }
@@ -110,24 +123,34 @@ struct SecretStore: Sendable {
             if let id { found.locked = [id] } else if let name = Self.name(ofAll: attributes) { found.locked = [name] }
             return found
         }
-        found.items += stored.compactMap { stored in
-            guard case .string(let service)? = stored.attribute(.service), service.hasPrefix(Self.servicePrefix),
-                case .string(let id)? = stored.attribute(.account)
-            else { return nil }
-            let collection = String(service.dropFirst(Self.servicePrefix.count))
-            // Somebody may have stored such a password by hand.
-            guard SecretPath.isName(collection), SecretPath.isName(id) else { return nil }
-            return Item(collection: collection, id: id, stored: stored)
-        }
+        found.items += stored.compactMap(Self.item)
         found.items.sort { one, other in
             let (isFirst, isSecond) = (one.group == group, other.group == group)
             guard isFirst == isSecond else { return isFirst }
-            return (one.stored.creationDate, one.id) < (other.stored.creationDate, other.id)
+            let (date, otherDate) = (one.stored.modificationDate, other.stored.modificationDate)
+            return date == otherDate ? one.id < other.id : date > otherDate
         }
         return found
     }
 
-    /// Finds items as ``find(in:id:with:includingSecrets:)`` does.
+    /// Returns the item of the service that a password is; nil for one that is not the service's.
+    private static func item(_ stored: StoredItem) -> Item? {
+        guard case .string(let service)? = stored.attribute(.service),
+            case .string(let account)? = stored.attribute(.account)
+        else { return nil }
+        guard service.hasPrefix(servicePrefix) else {
+            // Python's keyring has such passwords, through its own backend and through this service.
+            let names = stored.customAttributes
+            guard names["service"] == service, names["username"] == account else { return nil }
+            return Item(collection: defaultCollection, id: name(ofLocked: stored.identifier), stored: stored)
+        }
+        let collection = String(service.dropFirst(servicePrefix.count))
+        // Somebody may have stored such a password by hand.
+        guard SecretPath.isName(collection), SecretPath.isName(account) else { return nil }
+        return Item(collection: collection, id: account, stored: stored)
+    }
+
+    /// Finds items as ``find(in:id:with:most:includingSecrets:)`` does.
     ///
     /// - Throws: ``VaultError/interactionNotAllowed(reason:)`` if one of them is locked.
     func items(
@@ -141,7 +164,7 @@ struct SecretStore: Sendable {
 
     private static let locked = VaultError.interactionNotAllowed(reason: "the keychain is locked")
 
-    /// The name of an item of which only the identifier is known.
+    /// The name of an item of which only the identifier is known, or which this service did not make.
     private static func name(ofLocked identifier: UUID) -> String {
         "u" + withUnsafeBytes(of: identifier.uuid) { $0.hexadecimal() }
     }
@@ -202,9 +225,10 @@ struct SecretStore: Sendable {
         } else {
             id = try replacing ? freeName(for: attributes, in: collection) : Self.randomName()
         }
+        var name = Self.name(collection, id)
+        if let former { for part in name.keys { name[part] = former.stored.attribute(part) } }
         var item = NewItem(
-            itemClass: .genericPassword, attributes: Self.name(collection, id), accessGroup: former?.group ?? group,
-            value: secret)
+            itemClass: .genericPassword, attributes: name, accessGroup: former?.group ?? group, value: secret)
         item.attributes[.label] = .string(label)
         item.attributes[.itemDescription] = .string(contentType)
         item.customAttributes = attributes
@@ -238,16 +262,20 @@ struct SecretStore: Sendable {
             guard memory.change(item.id, changes, of: owner) else { throw .memoryUnavailable }
             return
         }
-        let query = ItemQuery(
-            itemClass: .genericPassword, attributes: Self.name(item.collection, item.id), accessGroup: item.group,
-            synchronizable: .any)
-        try session.perform(UpdateItems(query, with: changes))
+        try session.perform(UpdateItems(Self.query(item), with: changes))
     }
 
     /// Deletes an item; one that is gone already is no error.
     func delete(_ item: Item) throws(VaultError) {
         if item.collection == Self.sessionCollection { return memory.remove(item.id, of: owner) }
-        try delete(Self.name(item.collection, item.id), in: item.group)
+        try delete(Self.query(item))
+    }
+
+    /// The query for exactly this item, which a secret of another one cannot take the place of.
+    private static func query(_ item: Item) -> ItemQuery {
+        ItemQuery(
+            itemClass: .genericPassword, accessGroup: item.group, synchronizable: .any,
+            identifier: item.stored.identifier)
     }
 
     // MARK: Collections
@@ -365,6 +393,7 @@ struct SecretStore: Sendable {
         var query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service)], synchronizable: .any)
         if let account { query.attributes[.account] = .string(account) }
+        query.authentication.interaction = .skip
         return try copy(query, includingValues: false)
     }
 
@@ -395,8 +424,11 @@ struct SecretStore: Sendable {
     }
 
     private func delete(_ attributes: [AttributeName: AttributeValue], in group: String) throws(VaultError) {
-        let query = ItemQuery(
-            itemClass: .genericPassword, attributes: attributes, accessGroup: group, synchronizable: .any)
+        try delete(
+            ItemQuery(itemClass: .genericPassword, attributes: attributes, accessGroup: group, synchronizable: .any))
+    }
+
+    private func delete(_ query: ItemQuery) throws(VaultError) {
         do throws(VaultError) {
             _ = try session.perform(DeleteItems(query))
         } catch .itemNotFound {

@@ -11,6 +11,9 @@ struct GetCommand: DocumentedCommand {
         Exactly the bytes of the secret are written to standard output. A newline follows only on a terminal, so that \
         a pipe or a file holds the secret and nothing else.
 
+        What another program stored is found by its label or its attributes, which `keychain list` shows. If several \
+        items have them, none is printed, and the error names them.
+
         With --json, 'base64' always holds the secret, and 'utf8' holds it as text if it is text.
         """
     static let examples = [
@@ -19,11 +22,27 @@ struct GetCommand: DocumentedCommand {
         Example("Put it back into a file", "keychain get signing key > key.bin"),
         Example("See a secret that is no longer used", "keychain get registry.example.com ci --expired"),
         Example("See what the secret was before", "keychain get db.example.com app --version 3"),
+        Example(
+            "What Python's keyring stored", "keychain get --attribute service=example.org --attribute username=ann"),
         Example("Choose between groups", "keychain get api.example.com ci --group com.example.builder"),
     ]
     static let configuration: CommandConfiguration = documented("get")
 
-    @OptionGroup var name: PasswordName
+    @Argument(help: "What the secret is for, such as a host or a program.")
+    var service: String?
+
+    @Argument(help: "Whose secret it is.")
+    var account: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Find the item by an attribute, instead of service and account. If repeated, it has all of them.",
+            valueName: "name=value"))
+    var attribute: [CustomAttribute] = []
+
+    @Option(help: ArgumentHelp("Find the item by its label, instead of service and account.", valueName: "text"))
+    var label: String?
+
     @OptionGroup var scope: ItemScope
 
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
@@ -49,8 +68,26 @@ struct GetCommand: DocumentedCommand {
         var utf8: String?
     }
 
+    /// Nil if service and account name the item.
+    private var match: PasswordMatch? {
+        get throws {
+            guard !attribute.isEmpty || label != nil else { return nil }
+            return PasswordMatch(
+                service: service, account: account, label: label, attributes: try attribute.dictionary(), scope: scope)
+        }
+    }
+
+    func validate() throws {
+        guard try match == nil else { return }
+        if service == nil { throw ValidationError("Missing expected argument '<service>'") }
+        if account == nil { throw ValidationError("Missing expected argument '<account>'") }
+    }
+
     func run() throws {
-        var search = try PasswordSearch(name, scope, itemPassword.authentication())
+        var search = PasswordSearch(
+            service: service ?? "", account: account ?? "", group: scope.group,
+            synchronizable: scope.synchronizableScope, authentication: try itemPassword.authentication())
+        if let match = try match { try search.choose(match.one(in: .ofOwnerInPresentVault(passcode))) }
         search.query.includesExpired = expired
         try Self.run(search, version: version, passcode: passcode, noNewline: noNewline, json: json)
     }

@@ -66,7 +66,8 @@ struct AttributeText: Encodable {
     /// The text, without anything that moves a terminal's cursor or breaks a line.
     var forTerminal: String { plain.escapedForTerminal }
 
-    private var plain: String {
+    /// The text as it is.
+    var plain: String {
         switch value {
         case .string(let string): string
         case .data(let bytes):

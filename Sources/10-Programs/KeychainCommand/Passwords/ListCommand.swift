@@ -2,6 +2,7 @@ import Access
 import ArgumentParser
 import FoundationEssentials
 import KeychainModel
+import SecretService
 import StatusCodes
 import Synchronization
 import VaultInterface
@@ -10,7 +11,8 @@ import VaultInterface
 struct ListCommand: DocumentedCommand {
     static let summary = "List the passwords in the keychain, without the secrets."
     static let details = """
-        One line for each password: service, account and access group. On a terminal they are in columns, otherwise \
+        One line for each password: service, account and access group, and the label of those that programs stored \
+        through the Secret Service. On a terminal they are in columns, otherwise \
         they are separated by tabs. Backslashes and control characters are written as escapes. A vault without \
         passwords gives an empty list. If no password has the given service and attributes, the command fails with \
         44. Items that need a person are counted and not shown, because a listing asks nobody. Expired items are \
@@ -135,11 +137,12 @@ struct ListCommand: DocumentedCommand {
     }
 
     private func row(_ item: StoredItem) -> [String] {
-        [
-            item.attribute(.service).map { AttributeText($0).forTerminal } ?? "",
-            item.attribute(.account).map { AttributeText($0).forTerminal } ?? "",
-            item.accessGroup.escapedForTerminal,
-        ]
+        let names = [AttributeName.service, .account].map {
+            item.attribute($0).map(AttributeText.init)?.forTerminal ?? ""
+        }
+        // What a program stored through the Secret Service has a name that says nothing.
+        let label = SecretStore.isName(ofService: names[0]) ? item.attribute(.label).map(AttributeText.init) : nil
+        return names + [item.accessGroup.escapedForTerminal] + (label.map { [$0.forTerminal] } ?? [])
     }
 }
 
