@@ -162,8 +162,8 @@ floor(
         "VaultInterface"),
     module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
     module(
-        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "SystemBus", "SystemLibraries",
-        "VaultInterface", "VaultService", crypto, cryptoExtras))
+        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "StoredKeys", "SystemBus",
+        "SystemLibraries", "VaultInterface", "VaultService", crypto, cryptoExtras))
 
 // Files and databases, with keys from outside.
 floor(
@@ -227,7 +227,7 @@ floor(
     module(
         "DatabaseFiles",
         uses: "Bytes", "CLibrary", "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS",
-        "KeychainModel", "StoredKeys", "SystemSQLite", "VaultInterface"),
+        "KeychainModel", "StoredKeys", "SystemLibraries", "SystemSQLite", "VaultInterface"),
     module(
         "ProtectedDatabase",
         uses: "DataProtectionEssentials", "DatabaseFiles", "DatabaseVFS", "KeychainServices", "SystemSQLite", grdb),
@@ -280,7 +280,8 @@ if !isFetched {
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
-            "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon", "KeychainModel",
+            "DatabasePages", "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon",
+            "KeychainModel",
             "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
             "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries",
             "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
@@ -403,7 +404,7 @@ if !isFetched {
             links: ["PresenceWorker"], exclude: ["Peer"]),
         tests(
             "ProtectedDatabaseTests",
-            uses: "Access", "DataProtection", "DatabaseFiles", "KeychainServices", "KeychainTesting",
+            uses: "Access", "DataProtection", "DatabaseFiles", "KeychainModel", "KeychainServices", "KeychainTesting",
             "ProtectedDatabase", "SystemSQLite", "TestSupport", "VaultInterface", grdb,
             links: ["ProtectedDatabaseWorker"]),
         tests(

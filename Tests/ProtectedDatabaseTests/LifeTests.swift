@@ -2,11 +2,13 @@ import DataProtection
 import Foundation
 import GRDB
 import Glibc
+import KeychainModel
 import KeychainServices
 import KeychainTesting
 import ProtectedDatabase
 import TestSupport
 import Testing
+import VaultInterface
 
 /// Databases from their making to their end.
 @Suite struct LifeTests {
@@ -14,6 +16,32 @@ import Testing
         ("keychain", { try .keychain() }), ("keychain complete", { try .keychain(.complete) }),
         ("enclave", { try .enclave() }), ("file", { try .file(.complete) }),
     ]
+
+    /// With Apple's API, a program may delete the items of a key by mistake. What this package removes is gone.
+    @Test func aKeyThatAProgramDeletesComesBack() throws {
+        let world = try DatabaseUnderTest()
+        let services = ["encrypted-database", "encrypted-database/keys"]
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path)
+            try database.write { try Notes.fill($0, 3) }
+            try database.close()
+            for service in services {
+                let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
+                #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+            }
+            #expect(throws: ProtectedDatabaseError.self) { try ProtectedDatabase(path: world.path) }
+            func restore(_ service: String) throws {
+                let query = ItemQuery(itemClass: .genericPassword, attributes: [.service: .string(service)])
+                _ = try VaultSession.current().perform(RestoreVersion(query, version: nil))
+            }
+            for service in services { try restore(service) }
+            let again = try ProtectedDatabase(path: world.path)
+            #expect(try again.read(Notes.count) == 3)
+            try again.close()
+            try world.file.remove()
+            for service in services { #expect(throws: VaultError.itemNotFound) { try restore(service) } }
+        }
+    }
 
     @Test(arguments: storages, [ProtectedDatabase.Connections.pool, .queue])
     func madeUsedAndOpenedAgain(

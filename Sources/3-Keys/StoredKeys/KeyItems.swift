@@ -11,6 +11,10 @@ import VaultInterface
 /// The first service is the list: one item without conditions for each key. If two programs add a key under the same
 /// account, the second one finds the item of the first. Listing asks no person. The second service holds the keys, with
 /// their own names and conditions.
+///
+/// The vault keeps a deleted key as a former version, without being asked: a person, or a program that calls Apple's
+/// API, may delete the item of a key by mistake, and `keychain restore` brings it back. What this type removes is gone
+/// for good.
 package struct KeyItems: Sendable {
     /// The service of the list, and the tag of the enclave keys.
     package let service: String
@@ -22,12 +26,17 @@ package struct KeyItems: Sendable {
     package let prompt: String?
     /// Replaces the keychain of the process, and also the one of the calling task; nil for those.
     private let session: (any VaultSessionProvider)?
+    /// Whether the vault keeps a former version of what somebody else deletes.
+    private let keepsFormer: Bool
 
-    /// - Parameter session: Replaces the keychain of the process.
+    /// - Parameters:
+    ///   - keepsFormer: False for items whose loss costs nothing.
+    ///   - session: Replaces the keychain of the process.
     package init(
         service: String, label: String, accessGroup: String? = nil, prompt: String? = nil,
-        session: (any VaultSessionProvider)? = nil
+        keepsFormer: Bool = true, session: (any VaultSessionProvider)? = nil
     ) {
+        self.keepsFormer = keepsFormer
         self.service = service
         self.label = label
         self.accessGroup = accessGroup
@@ -127,12 +136,15 @@ package struct KeyItems: Sendable {
 
     /// Stores a key. Returns false if there is one with this name already.
     ///
-    /// - Parameter isGuarded: Whether reading the key requires the conditions of the access control, not only its
-    ///   class.
+    /// - Parameters:
+    ///   - label: What the key is of, for people.
+    ///   - isGuarded: Whether reading the key requires the conditions of the access control, not only its class.
     package func addKey(
-        _ name: String, value: Data, protection: AccessControl, isGuarded: Bool
+        _ name: String, label: String? = nil, value: Data, protection: AccessControl, isGuarded: Bool
     ) throws(StoredKeyError) -> Bool {
-        try add(password(keyService, name, value, isGuarded ? protection : protection.withoutConditions))
+        var item = password(keyService, name, value, isGuarded ? protection : protection.withoutConditions)
+        if let label { item.attributes[.label] = .string(label) }
+        return try add(item)
     }
 
     /// Returns a key as the keychain holds it. May ask a person.
@@ -177,9 +189,10 @@ package struct KeyItems: Sendable {
         attributes[.applicationTag] = tag
         attributes[.label] = .string(label)
         // The conditions apply to the use of the key in the enclave, not to finding the item.
-        let item = NewItem(
+        var item = NewItem(
             itemClass: .key, attributes: attributes, accessGroup: accessGroup,
             accessControl: control.withoutConditions, value: record.encoded)
+        item.kept = kept
         guard try add(item) else { throw .vault(.duplicateItem) }
         return (publicKey, publicKey.applicationLabel)
     }
@@ -219,7 +232,8 @@ package struct KeyItems: Sendable {
 
     // MARK: Requests
 
-    private var keyService: String { service + "/keys" }
+    private var keyService: String { service + KeyPurpose.keysEnding }
+    private var kept: KeptVersions { keepsFormer ? .atMost(1) : .vaultDefault }
     private var tag: AttributeValue { .data(Data(service.utf8)) }
     private var authentication: AuthenticationOptions { AuthenticationOptions(prompt: prompt) }
 
@@ -240,9 +254,11 @@ package struct KeyItems: Sendable {
     private func password(
         _ service: String, _ account: String, _ value: Data, _ control: AccessControl
     ) -> NewItem {
-        NewItem(
+        var item = NewItem(
             itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
             accessGroup: accessGroup, accessControl: control, value: value)
+        item.kept = kept
+        return item
     }
 
     // MARK: Calls
@@ -293,12 +309,18 @@ package struct KeyItems: Sendable {
         }
     }
 
-    /// Returns whether there was such an item.
+    /// Deletes items with their former versions. Returns whether there was such an item.
     @discardableResult
     private func delete(_ query: ItemQuery) throws(StoredKeyError) -> Bool {
         let session = try vaultSession()
         do throws(VaultError) {
             try session.perform(DeleteItems(query))
+            do throws(VaultError) {
+                _ = try session.perform(PurgeVersions(query))
+            } catch .interactionNotAllowed {
+                // The vault is locked. A key that is deleted while it is locked leaves a former version only where the
+                // vault keeps versions of everything.
+            }
             return true
         } catch .itemNotFound {
             return false

@@ -42,14 +42,16 @@ extension KeyItems {
             do {
                 // The conditions guard the use of the enclave key. Reading the ciphertext needs no conditions.
                 isAdded = try addKey(
-                    key.name, value: try encrypt(key.value, for: publicKey), protection: protection.control,
+                    key.name, label: name, value: try encrypt(key.value, for: publicKey),
+                    protection: protection.control,
                     isGuarded: false)
             } catch {
                 try? removeKey(key.name, enclaveKey: label)
                 throw error
             }
         } else {
-            isAdded = try addKey(key.name, value: key.value, protection: protection.control, isGuarded: true)
+            isAdded = try addKey(
+                key.name, label: name, value: key.value, protection: protection.control, isGuarded: true)
         }
         guard isAdded else { return false }
         // Written last: if the program ends early, every key on the list still exists.

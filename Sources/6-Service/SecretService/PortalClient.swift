@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import StoredKeys
 import SystemBus
 import VaultInterface
 import VaultService
@@ -17,7 +18,7 @@ final class PortalClient: BusClient {
     static let path = "/org/freedesktop/portal/desktop"
     private static let interface = "org.freedesktop.impl.portal.Secret"
     /// The service of the items. Their account is the application.
-    private static let service = "org.freedesktop.portal.Secret"
+    private static let service = KeyPurpose.portalService
     /// As many bytes as libsecret's own documentation and other backends have.
     private static let secretSize = 64
 
@@ -75,6 +76,8 @@ final class PortalClient: BusClient {
             let made = Data.randomAndWiped(count: Self.secretSize)
             var item = NewItem(itemClass: .genericPassword, attributes: name, accessGroup: group, value: made)
             item.attributes[.label] = .string("Secret of \(application.isEmpty ? "programs" : application)")
+            // It is the key to what the application has encrypted: one that is deleted by mistake can come back.
+            item.kept = .atMost(1)
             do throws(VaultError) {
                 _ = try session.perform(AddItem(item))
                 return made

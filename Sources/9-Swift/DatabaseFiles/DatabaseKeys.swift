@@ -13,7 +13,7 @@ struct DatabaseKeys: Sendable {
     let path: String
     let items: KeyItems
 
-    static let service = "encrypted-database"
+    package static let service = KeyPurpose.databaseService
 
     init(path: String, accessGroup: String? = nil, prompt: String? = nil) {
         self.path = path
@@ -192,7 +192,7 @@ struct DatabaseKeys: Sendable {
     private var unfinished: KeyItems {
         KeyItems(
             service: Self.service + ".unfinished", label: "Encrypted database, unfinished",
-            session: VaultSession.override)
+            keepsFormer: false, session: VaultSession.override)
     }
 
     func noteUnfinished(_ database: DatabaseID) throws {

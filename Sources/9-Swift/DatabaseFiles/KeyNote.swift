@@ -5,20 +5,20 @@ import StoredKeys
 
 /// What the keychain's list says of a database's key: a version, how it is used, what reading it takes beside its
 /// class, and the enclave's key that it is encrypted for.
-struct KeyNote: Sendable {
+package struct KeyNote: Sendable {
     private static let byteCount = 10
 
     let staysOpen: Bool
     /// What reading it takes.
     let flags: AccessControl.Flags?
-    let enclaveKey: Data?
+    package let enclaveKey: Data?
 
     init(staysOpen: Bool, flags: AccessControl.Flags?) {
         (self.staysOpen, self.flags, enclaveKey) = (staysOpen, flags, nil)
     }
 
     /// Nil for what a later version wrote.
-    init?(_ generic: Data) {
+    package init?(_ generic: Data) {
         guard let reference = StoredKeyReference(generic, noteCount: Self.byteCount), reference.note.first == 1,
             reference.note[1] & ~3 == 0
         else { return nil }

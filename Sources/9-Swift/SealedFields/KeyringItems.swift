@@ -18,7 +18,7 @@ struct KeyringItems: Sendable {
     init(name: String, accessGroup: String?, prompt: String?, session: (any VaultSessionProvider)?) {
         self.name = name
         items = KeyItems(
-            service: "sealed-fields/\(name)", label: "Sealed fields of \(name)", accessGroup: accessGroup,
+            service: KeyPurpose.sealedFieldsPrefix + name, label: "Sealed fields of \(name)", accessGroup: accessGroup,
             prompt: prompt, session: session)
     }
 

@@ -16,7 +16,7 @@ struct StoredRight: Sendable {
 /// specified in Documentation/Formats.md.
 struct RightItems: Sendable {
     /// The service of the list, and the tag of the keys.
-    static let service = "swift-keychain.rights"
+    static let service = KeyPurpose.rightService
     /// How often a change of the list is tried again because another one came first.
     private static let mostAttempts = 16
 

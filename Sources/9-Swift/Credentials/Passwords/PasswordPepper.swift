@@ -89,7 +89,7 @@ public struct PasswordPepper: Sendable {
 
     private static func items(_ name: String, _ accessGroup: String?) -> KeyItems {
         KeyItems(
-            service: "swift-keychain.pepper", label: "Pepper \(name)", accessGroup: accessGroup,
+            service: KeyPurpose.pepperService, label: "Pepper \(name)", accessGroup: accessGroup,
             prompt: "Check passwords.")
     }
 

@@ -15,7 +15,7 @@ import VaultInterface
 /// The password is the 64 hexadecimal digits of the key, as `PRAGMA key` takes them, so that `keychain get` prints what
 /// other programs need. For a file with a plaintext header 32 digits of the salt follow.
 package struct SQLCipherKeys: Sendable {
-    package static let service = "sqlcipher-file"
+    package static let service = KeyPurpose.cipherFileService
     /// The start of the note of an item whose database closes when the vault is locked, if its class says so.
     private static let note = Data([1])
     /// The start of the note of an item whose database stays open.
@@ -78,8 +78,11 @@ package struct SQLCipherKeys: Sendable {
     /// Whether the key is encrypted for a key of the enclave.
     static func isInEnclave(_ item: KeyItems.Item) -> Bool { enclaveKey(item) != nil }
 
-    private static func enclaveKey(_ item: KeyItems.Item) -> Data? {
-        item.generic.count > note.count ? Data(item.generic.dropFirst(note.count)) : nil
+    private static func enclaveKey(_ item: KeyItems.Item) -> Data? { enclaveKey(inNote: item.generic) }
+
+    /// The enclave's key for which the key of a file is encrypted; nil for none.
+    package static func enclaveKey(inNote generic: Data) -> Data? {
+        generic.count > note.count ? Data(generic.dropFirst(note.count)) : nil
     }
 
     /// Reads a key, and the salt if it was kept with it. This may ask a person.
@@ -135,7 +138,7 @@ package struct SQLCipherKeys: Sendable {
             throw ProtectedDatabaseError(
                 .fileExists, path: path,
                 message: "the keychain has a key for \(path) already: remove it with "
-                    + "`keychain delete \(Self.service) \(account)` if it is a different key")
+                    + "`keychain db forget \(account)` if it is a different key")
         }
         return item
     }

@@ -1,0 +1,43 @@
+/// What a key opens that the keychain stores for another part of this package, by the service of its item.
+///
+/// Whoever deletes such a key loses everything that it opens: commands recognize these items here and refuse.
+package enum KeyPurpose: Sendable, Hashable {
+    /// A database that is encrypted as a whole.
+    case database
+    /// A SQLCipher file. Its key is a password that people handle, too.
+    case cipherFile
+    /// The sealed fields of a keyring.
+    case sealedFields(keyring: String)
+    /// Password hashes, which are mixed with a pepper.
+    case pepper
+    /// An `LARight`, with its secret.
+    case right
+    /// What a program in a sandbox encrypts with the secret that the desktop's portal gives to it.
+    case portalSecret
+
+    package static let databaseService = "encrypted-database"
+    package static let cipherFileService = "sqlcipher-file"
+    package static let sealedFieldsPrefix = "sealed-fields/"
+    package static let pepperService = "swift-keychain.pepper"
+    package static let rightService = "swift-keychain.rights"
+    package static let portalService = "org.freedesktop.portal.Secret"
+
+    /// The end of the service of keys whose list is another service; see ``KeyItems``.
+    package static let keysEnding = "/keys"
+
+    /// - Parameter service: Of a generic password, or the application tag of a key.
+    /// - Returns: Nil for an item that is no such key.
+    package init?(service: String) {
+        let list = service.hasSuffix(Self.keysEnding) ? String(service.dropLast(Self.keysEnding.count)) : service
+        switch list {
+        case Self.databaseService: self = .database
+        case Self.cipherFileService: self = .cipherFile
+        case Self.pepperService: self = .pepper
+        case Self.rightService: self = .right
+        case Self.portalService: self = .portalSecret
+        case _ where list.hasPrefix(Self.sealedFieldsPrefix):
+            self = .sealedFields(keyring: String(list.dropFirst(Self.sealedFieldsPrefix.count)))
+        default: return nil
+        }
+    }
+}
