@@ -65,6 +65,7 @@ import VaultInterface
             try keychain.set(#"{"token": "hunter2", "scopes": "hunter2"}"#, for: "json")
             let error = try #require(failure { _ = try keychain.get(Session.self, for: "json") })
             #expect(error.code == .undecodableValue)
+            #expect(error.message.contains("the stored value is not of type "))
             #expect(error.message.contains("Session"))
             #expect(!"\(error) \(String(reflecting: error))".contains("hunter2"))
         }

@@ -46,7 +46,7 @@ extension KeychainError {
     static func undecodable(as type: Any.Type) -> KeychainError {
         KeychainError(
             .undecodableValue, status: errSecDecode,
-            message: "the stored value is not a \(type); read it as the type it was stored as, or remove it")
+            message: "the stored value is not of type \(type); read it as the type it was stored as, or remove it")
     }
 
     static func unencodable(_ type: Any.Type) -> KeychainError {
