@@ -26,8 +26,8 @@ package enum AccessDenied: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noAccessGroups(let client):
-            "\(client) holds no access group; name one in KEYCHAIN_ACCESS_GROUPS, or grant one in the daemon's "
-                + "entitlements"
+            "\(client) holds no access group: a daemon grants one by a rule in its entitlements file, also where "
+                + "KEYCHAIN_ACCESS_GROUPS names it; without a daemon, name one in KEYCHAIN_ACCESS_GROUPS"
         case .groupNotHeld(let group, let client):
             "\(client) does not hold the access group '\(group)'"
         case .tokenGroupIsReadOnly:
