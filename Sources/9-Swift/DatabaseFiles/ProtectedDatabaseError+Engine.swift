@@ -56,6 +56,15 @@ extension ProtectedDatabaseError {
     init(_ failure: VFSFailure, at path: String) {
         if case .system(let operation, let path, let number) = failure {
             self.init(operation, path, errno: number)
+        } else if case .index(.missing(let index)) = failure,
+            let name = ProtectedDatabaseFile.formerName(ofIndex: index)
+        {
+            // In the folder as it was named.
+            let former = path.dropLast(Leftovers.split(path).name.count) + name
+            self.init(
+                Code(failure), path: path,
+                message: "\(path) was called \(former), and its page index still is: finish it with "
+                    + "`keychain db move \(former) \(path)`")
         } else {
             self.init(Code(failure), path: path, message: failure.description)
         }
