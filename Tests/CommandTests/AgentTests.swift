@@ -73,9 +73,9 @@ import Testing
     @Test func aPersonIsAskedForALogin() throws {
         let script = """
             set -e; export XDG_RUNTIME_DIR=\(workplace.path)/run; cd "$HOME"
-            keychain key create door --enclave --require presence
             printf 'swordfish\\n' > right
-            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right; rm right
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right
+            keychain key create door --enclave --require presence --passcode-fd 3 3<right; rm right
             \(Self.host)
             keychain ssh-agent -- sh login
             ssh-keygen -l -f host.pub; id -un; echo "$port"
@@ -102,9 +102,9 @@ import Testing
     func anInterruptedQuestionPutsTheEchoBack(how: String) throws {
         let script = """
             set -e; cd "$HOME"
-            keychain key create door --enclave --require presence
             printf 'swordfish\\n' > right
-            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right; rm right
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3<right
+            keychain key create door --enclave --require presence --passcode-fd 3 3<right; rm right
             keychain key public door --format openssh > door.pub; echo text > text
             exec keychain ssh-agent --socket agent -- ssh-keygen -q -Y sign -n file -f door.pub text
             """

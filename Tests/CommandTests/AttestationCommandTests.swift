@@ -119,7 +119,9 @@ import Testing
 
     @Test func onlyKeysInATPMAreAttested() throws {
         try makeKeys()
-        #expect(try shell("keychain key create plain && keychain key create door --require presence").status == 0)
+        #expect(
+            try shell("keychain key create plain && keychain key create door --accessible after-first-unlock").status
+                == 0)
         for key in ["plain", "door"] {
             let refused = try shell("keychain key attest \(key) --json")
             #expect(refused.status == 1)
@@ -135,7 +137,14 @@ import Testing
     /// Attesting is a use of the key: a lock keeps it from that, and a person is asked.
     @Test func theLockHolds() throws {
         try makeKeys()
-        #expect(try shell("keychain key create door --enclave --require presence").status == 0)
+        #expect(
+            try shell(
+                """
+                printf pass > pass; keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3< pass
+                keychain key create door --enclave --require presence --passcode-fd 3 3< pass &&
+                    keychain passcode remove --passcode-fd 3 3< pass
+                """
+            ).status == 0)
         let nobody = try shell("keychain key attest door --out proof")
         #expect(nobody.status == 51)
         #expect(nobody.errors.contains("no passcode is set"), Comment(rawValue: nobody.errors))

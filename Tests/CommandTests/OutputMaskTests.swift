@@ -137,7 +137,8 @@ import Testing
                 "-----BEGIN-----\r\nMIGHAgEAMB\n}\n        \nMIGHAgEAMB", "-----BEGIN-----", "MIGHAgEAMB", "hunter2",
             ])
         for short in ["", "abc", "abc\n\n\r\n", "\n\n\n\n\n"] {
-            #expect(throws: Failure.self) { try MaskedSecrets.make(of: [(reference, SecretBytes(short))]) }
+            // Said on standard error, and no reason to stop what is run.
+            #expect(try MaskedSecrets.make(of: [(reference, SecretBytes(short))]).isEmpty)
         }
     }
 

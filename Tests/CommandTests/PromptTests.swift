@@ -27,9 +27,9 @@ import Testing
         let workplace = try Workplace()
         let made = try workplace.shell(
             """
-            printf secret | keychain set bank alice --require presence
             printf right > passcode
             keychain passcode set --new-passcode-fd 3 --memory 8 --passes 1 3< passcode
+            printf secret | keychain set bank alice --require presence --passcode-fd 3 3< passcode
             """)
         try #require(made.status == 0, "\(made.errors)")
         let terminal = try Pseudoterminal(workplace, ["keychain", "get", "bank", "alice"])

@@ -145,7 +145,10 @@ import Testing
             done
             grep daemon out; new/keychain status --json 2>/dev/null | grep -o '"caller":".*/new/keychain"'
             new/keychain list --group "$HOME/new/keychain"; echo "$?"
-            printf own | new/keychain set own alice; new/keychain list
+            printf own | new/keychain set own alice; echo "$?"; keychain list | grep own
+            printf own | new/keychain set own alice --group "$HOME/new/keychain"; new/keychain list
+            printf own | new/keychain internet set https://example.org --account a; echo "$?"
+            new/keychain db create new.db; echo "$?"; test -e new.db || echo none
             """)
         expect(
             outcome,
@@ -160,14 +163,18 @@ import Testing
             unlock --passcode-fd 0
             1
             status
-            0
+            1
             daemon    answers, and takes this program for '.../new/keychain'
             "caller":".../new/keychain"
             0
+            1
             own\talice\t.../new/keychain
+            1
+            1
+            none
             """)
         let errors = outcome.errors.split(separator: "\n")
-        try #require(errors.count == 6, "\(outcome.errors)")
+        try #require(errors.count == 9, "\(outcome.errors)")
         for error in errors {
             #expect(error.contains("not for its owner's tool"))
             #expect(error.contains("restart keychaind if keychain was installed anew"))
@@ -175,6 +182,8 @@ import Testing
         #expect(errors[0].contains("does not hold the right 'list'"))
         #expect(errors[1].hasPrefix("keychain: no such item; "))
         #expect(errors[2].contains("does not hold the right 'unlock'"))
+        #expect(errors[4].hasPrefix("keychain: the daemon tells this program of no items: "))
+        #expect(errors[5].hasPrefix("keychain: nothing was stored: "))
     }
 
     /// Another program must not get the owner's secret, or give the owner one, by storing under the same name first.
@@ -182,7 +191,7 @@ import Testing
         let outcome = try served(
             """
             mkdir new; cp "$(readlink -f "$(command -v keychain)")" new/keychain
-            printf planted | new/keychain set bank alice
+            printf planted | new/keychain set bank alice --group "$HOME/new/keychain"
             for command in 'get bank alice' 'info bank alice' 'delete bank alice' \\
                 'run --env SECRET=keychain://bank/alice -- sh -c :' \\
                 'security find-generic-password -s bank -a alice -w'; do

@@ -326,7 +326,7 @@ struct WireSamples {
             record, PresenceProofs(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8))), key(),
             UnlockFindings(rawValue: UInt8(truncatingIfNeeded: random.int(below: 4))),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
-            CopyItems.Part.expired(storedItem()), CopyItems.Part.locked(uuid()),
+            CopyItems.Part.expired(storedItem()), CopyItems.Part.locked(uuid()), CopyItems.Part.guarded(storedItem()),
             CopyItems.Part.withheld(
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),
             ChangedItem(

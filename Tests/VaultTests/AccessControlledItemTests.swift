@@ -100,6 +100,17 @@ import VaultInterface
         let found = try vault.copy(query, includingValues: false, as: .app) { withheld.append($0) }
         #expect(found.map { $0.attributes[.account] } == [.string("plain")])
         #expect(withheld == [.withheld(WithheldItem(guarded))])
+
+        // The owner's tool, which holds every group, is told what they are; an app has to ask.
+        query.reports = .guarded
+        withheld = []
+        _ = try vault.copy(query, includingValues: true, as: .app) { withheld.append($0) }
+        #expect(withheld == [.withheld(WithheldItem(guarded))])
+        withheld = []
+        _ = try vault.copy(query, includingValues: true, as: .owner) { withheld.append($0) }
+        var named = guarded
+        named.value = nil
+        #expect(withheld == [.guarded(named)])
     }
 
     @Test func aContextIsAskedForOnce() throws {

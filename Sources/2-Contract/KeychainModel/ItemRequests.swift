@@ -93,6 +93,9 @@ package struct SearchReports: OptionSet, Sendable, Hashable {
     package static let expired = SearchReports(rawValue: 4)
     /// Items whose class is locked, which are then left out. Without this the first of them ends the search.
     package static let locked = SearchReports(rawValue: 8)
+    /// The attributes of items that ``AuthenticationOptions/Interaction/skip`` leaves out, for a client that holds
+    /// every group: the vault's owner sees what there is without being asked. Other clients get ``withheld``.
+    package static let guarded = SearchReports(rawValue: 16)
 }
 
 /// An item that was left out because it needs a person: what may be told of it without one.

@@ -1,4 +1,5 @@
 import Access
+import StatusCodes
 import VaultInterface
 
 /// This program, where a daemon serves the vault and does not take it for the tool of the vault's owner.
@@ -29,8 +30,32 @@ struct OtherTool {
 
     /// The group for a new item of this program, if it is not the owner's tool, which has a group of its own, and if
     /// the environment names none.
+    ///
+    /// - Throws: ``Failure`` for an unknown copy of the owner's tool, whose group nobody looks at.
     static var groupForNewItem: String? {
-        ProcessVault.environmentGroups().isEmpty ? served?.caller.accessGroups.first : nil
+        get throws {
+            try refuseUnknownCopy()
+            return ProcessVault.environmentGroups().isEmpty ? served?.caller.accessGroups.first : nil
+        }
+    }
+
+    /// Whether the daemon knows nothing of this program but its file: it is neither the owner's tool nor a program that
+    /// a rule, a unit or a sandbox names. So it is another copy of the owner's tool.
+    var isUnknownCopy: Bool {
+        caller.identifier.hasPrefix("/") && caller.accessGroups.count <= 1 && !caller.rights.contains(.list)
+    }
+
+    /// Refuses what an unknown copy of the owner's tool would do in a group of its own, where neither the owner nor the
+    /// owner's programs look.
+    ///
+    /// - Parameters:
+    ///   - group: The group that the command line names, which is then meant.
+    ///   - what: What did not happen, as in "nothing was stored".
+    static func refuseUnknownCopy(_ group: String? = nil, _ what: String = "nothing was stored") throws {
+        guard group == nil, ProcessVault.environmentGroups().isEmpty, let tool = served, tool.isUnknownCopy else {
+            return
+        }
+        throw Failure(status: errSecMissingEntitlement, "\(what): \(tool.note)")
     }
 
     /// Whether the daemon lets this program list a group that it names.

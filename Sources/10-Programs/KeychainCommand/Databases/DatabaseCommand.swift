@@ -12,7 +12,7 @@ struct DatabaseCommand: DocumentedCommand {
 
         Programs open such a database with the library ProtectedDatabase; this command is for its owner. The \
         database's file comes with a second one, NAME-….pages, which says which copy of each page is the last. Copies \
-        and backups need both files.
+        and backups need both files, and move renames both.
 
         encrypt, decrypt and rekey write a copy beside the database, for which there has to be room. The copy takes \
         the database's name once it is on the disk. Whatever happens meanwhile, the name leads to the old database or \
@@ -30,8 +30,9 @@ struct DatabaseCommand: DocumentedCommand {
         "db",
         subcommands: [
             CreateDatabaseCommand.self, EncryptDatabaseCommand.self, DecryptDatabaseCommand.self,
-            RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, DatabaseInfoCommand.self,
+            RekeyDatabaseCommand.self, SetDatabaseClassCommand.self, MoveDatabaseCommand.self, DatabaseInfoCommand.self,
             VerifyDatabaseCommand.self, RecoverDatabaseCommand.self, ShellCommand.self, ExportDatabaseCommand.self,
-            ImportDatabaseCommand.self, KeepKeyCommand.self, DumpDatabaseCommand.self, DiffDatabasesCommand.self,
+            ImportDatabaseCommand.self, KeepKeyCommand.self, ForgetDatabaseCommand.self, DumpDatabaseCommand.self,
+            DiffDatabasesCommand.self,
         ])
 }

@@ -5,16 +5,14 @@ import VaultInterface
 
 /// Runs `body` with the owner's view of the vault, which asks for the passcode when it is needed.
 ///
-/// - Parameter require: What opening the database takes from now on. A note says so if nobody can meet it yet.
+/// - Parameter require: What opening the database takes from now on. Refused if nobody could meet it.
 func withOwnersVault<Result>(
     _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws -> Result
 ) throws -> Result {
+    try OtherTool.refuseUnknownCopy(nil, "nothing was done")
     let owner = OwnersVault(session: try VaultSession.ofOwner(passcode))
-    let result = try VaultSession.$override.withValue(owner, operation: body)
-    try PasscodeNote.show(require, "the database opens only once one is") {
-        try owner.session.perform(ReadStatus())
-    }
-    return result
+    try ItemRequirement.check(require) { try owner.session.perform(ReadStatus()) }
+    return try VaultSession.$override.withValue(owner, operation: body)
 }
 
 /// The owner's view of the vault, for code that uses the vault of its context.

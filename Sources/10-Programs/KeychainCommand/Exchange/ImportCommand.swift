@@ -60,6 +60,7 @@ struct ImportCommand: DocumentedCommand {
         let imported = try ImportedFile(bytes, passphrase: askPassphrase)
         let contents = imported.contents
         let session = try KeyCommandSession.forWriting(passcode)
+        try protection.check(session)
         let store = KeyStore(
             session: session, protection: protection,
             authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
@@ -70,7 +71,6 @@ struct ImportCommand: DocumentedCommand {
             case .certificate(let certificate): answers.append(try add(certificate, session))
             }
         }
-        if answers.contains(where: { $0.isNew && $0.kind == Self.privateKey }) { try protection.warn(session) }
         if !imported.leftOut.isEmpty {
             CommandNote.show(
                 "left out: \(imported.leftOut.joined(separator: ", ").escapedForTerminal). \(ImportedFile.types)")

@@ -95,6 +95,7 @@ struct ImportSecretServiceCommand: DocumentedCommand {
     }
 
     private func read() throws -> [SecretServiceImport.Outcome] {
+        try OtherTool.refuseUnknownCopy()
         let session = try VaultSession.ofOwner(passcode)
         defer { ItemProgress.end() }
         let other: SecretServiceImport

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Bytes
+import DatabaseFiles
+import DatabasePages
 import FoundationEssentials
 import KeychainModel
 import PasswordFiles
@@ -11,7 +13,8 @@ struct FileInfoCommand: DocumentedCommand {
     static let summary = "Show the class and size of protected and encrypted files."
     static let details = """
         Works while the class is closed. Shows what the file says about itself, which anybody could have written: \
-        `keychain file verify` checks it.
+        `keychain file verify` checks it. Of a folder, the files that are protected or encrypted are shown, below it, \
+        too, and the others are counted: --all shows them. `keychain db info` says more of an encrypted database.
         """
     static let examples = [
         Example("One file", "keychain file info ~/Records/tax.pdf"),
@@ -22,12 +25,15 @@ struct FileInfoCommand: DocumentedCommand {
     @Argument(help: "Files and folders.", completion: .file())
     var paths: [String]
 
+    @Flag(help: "Show the files of folders that are not protected, too.")
+    var all = false
+
     @Flag(help: .json)
     var json = false
 
     private struct Answer: Encodable {
         var path: String
-        /// Nil for a plain file.
+        /// Nil for a plain file. "database" and "database-index" are the two files of an encrypted database.
         var `class`: String?
         var bytes: UInt64
         var identifier: String?
@@ -39,9 +45,25 @@ struct FileInfoCommand: DocumentedCommand {
             self.identifier = identifier?.hexadecimal()
         }
 
+        private enum Keys: CodingKey { case path, `class`, bytes, identifier, cost }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(path, forKey: .path)
+            // A script asks every entry for it.
+            try container.encode(`class`, forKey: .class)
+            try container.encode(bytes, forKey: .bytes)
+            try container.encodeIfPresent(identifier, forKey: .identifier)
+            try container.encodeIfPresent(cost, forKey: .cost)
+        }
+
         var kind: String {
-            guard let `class` else { return "not protected" }
-            return cost.map { "\(`class`) (\($0))" } ?? `class`
+            switch `class` {
+            case nil: "not protected"
+            case FileInfoCommand.database: "encrypted database"
+            case FileInfoCommand.databaseIndex: "page index of an encrypted database"
+            case let name?: cost.map { "\(name) (\($0))" } ?? name
+            }
         }
     }
 
@@ -62,17 +84,39 @@ struct FileInfoCommand: DocumentedCommand {
                     // A mounted folder tells the class even of a file that cannot be opened.
                     let mounted = try MountedClass.read(path)
                     if mounted == nil, error != .notProtected(path: path) { throw error }
-                    answer.class = mounted?.commandName
+                    answer.class = mounted?.commandName ?? Self.databaseClass(path)
                     answers.append(answer)
                 case .encryptedWithPassword: answers.append(try Self.underPassword(path))
                 default: throw error
                 }
             }
         }
+        let operands = Set(paths)
+        let found = answers.count
+        if !all { answers.removeAll { $0.class == nil && !operands.contains($0.path) } }
         if json { return try StandardOutput.write(json: answers) }
+        let plain = found - answers.count
+        if plain > 0 {
+            CommandNote.show(
+                "\(plain) \(plain == 1 ? "file is" : "files are") not protected: --all shows "
+                    + (plain == 1 ? "it" : "them"))
+        }
         guard !answers.isEmpty else { return }
         let rows = answers.map { [$0.path.escapedForTerminal, $0.kind, String($0.bytes)] }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+    }
+
+    private static let database = "database"
+    private static let databaseIndex = "database-index"
+
+    /// What a file is to a database that is encrypted as a whole; nil for any other file.
+    private static func databaseClass(_ path: String) -> String? {
+        if (try? ProtectedDatabaseFile(path: path).header()) != nil { return database }
+        let ending = path.suffix(27)
+        let isIndex =
+            ending.count == 27 && ending.first == "-" && ending.hasSuffix(".pages")
+            && DatabaseID(hexadecimal: ending.dropFirst().prefix(20)) != nil
+        return isIndex ? databaseIndex : nil
     }
 
     private static func underPassword(_ path: String) throws -> Answer {

@@ -121,7 +121,7 @@ enum CargoCredential {
             attributes: search.query.attributes.merging(
                 [.label: .string("cargo token of \(request.registry.name ?? request.registry.indexURL)")]
             ) { first, _ in first },
-            accessGroup: OtherTool.groupForNewItem, value: .wipedWhenFreed(token))
+            accessGroup: try OtherTool.groupForNewItem, value: .wipedWhenFreed(token))
         _ = try VaultSession.ofOwner().perform(PutItem(item))
     }
 

@@ -219,6 +219,7 @@ struct InternetListCommand: DocumentedCommand {
             let items = withheld == 1 ? "1 password needs" : "\(withheld) passwords need"
             CommandNote.show("\(items) a person and cannot be listed: `keychain internet get` asks")
         }
+        if answers.isEmpty { try OtherTool.refuseUnknownCopy(group, "nothing is listed") }
         if json { return try StandardOutput.write(json: answers) }
         for answer in answers {
             try StandardOutput.write(
@@ -231,7 +232,7 @@ struct InternetDeleteCommand: DocumentedCommand {
     static let summary = "Delete the password of a server."
     static let details = """
         The address and the account must name one password. Without a port, the one of the default port goes, and none \
-        of another port.
+        of another port. On a terminal you have to type 'delete', unless --yes is given.
         """
     static let examples = [Example("One", "keychain internet delete https://alice@mail.example.org")]
     static let configuration: CommandConfiguration = documented("delete")
@@ -240,9 +241,18 @@ struct InternetDeleteCommand: DocumentedCommand {
     @OptionGroup var choice: InternetDomain
     @OptionGroup var passcode: PasscodeInput
 
+    @Flag(help: "Do not ask.")
+    var yes = false
+
     func run() throws {
         let passwords = try InternetPasswords(.ofOwnerInPresentVault(passcode), group: operand.group)
         let item = try operand.one(passwords, in: choice.domain)
+        if !yes {
+            try Confirmation(
+                loss: "The password of '\(InternetAddress(item).url.escapedForTerminal)' is then gone for good.",
+                word: "delete", verb: "deleted"
+            ).ask(unattended: .goesOn)
+        }
         // The token that git keeps with the password could not be found any more.
         if item.securityDomain == nil, let token = try GitCredential.token(of: item, passwords) {
             try passwords.delete(token)

@@ -20,8 +20,12 @@ struct InternetPasswords {
     /// Of the items that are looked for; nil for every group.
     private let group: String?
 
+    /// The group that the command line names.
+    private let named: String?
+
     init(_ session: VaultSession, group: String? = nil) throws {
         self.session = session
+        named = group
         self.group = try group ?? session.ownGroup
     }
 
@@ -55,9 +59,9 @@ struct InternetPasswords {
             .sorted { $0.modificationDate > $1.modificationDate }
     }
 
-    /// Finds all items that need no person, or those with custom attributes. The one that changed last comes first.
+    /// Finds all items, or those with custom attributes, and asks nobody. The one that changed last comes first.
     ///
-    /// - Parameter withheld: Called for each item that needs a person.
+    /// - Parameter withheld: Called for each item that needs a person, if the vault does not tell this program of it.
     func all(custom: CustomAttributes = [:], withheld: () -> Void = {}) throws -> [StoredItem] {
         try copy([:], custom: custom, interaction: .skip, withheld: withheld)
             .sorted { $0.modificationDate > $1.modificationDate }
@@ -72,13 +76,19 @@ struct InternetPasswords {
             authentication: AuthenticationOptions(interaction: interaction))
         query.customAttributes = custom
         query.includesExpired = true
-        if interaction == .skip { query.reports = .withheld }
+        if interaction == .skip { query.reports = .guarded }
+        var guarded: [StoredItem] = []
         do {
-            return try session.perform(CopyItems(query, includingValues: false)) { part in
-                if case .withheld = part { withheld() }
+            let found = try session.perform(CopyItems(query, includingValues: false)) { part in
+                switch part {
+                case .guarded(let item): guarded.append(item)
+                case .withheld: withheld()
+                default: break
+                }
             }
+            return found + guarded
         } catch .itemNotFound {
-            return []
+            return guarded
         }
     }
 
@@ -101,7 +111,8 @@ struct InternetPasswords {
         _ secret: Data, at address: InternetAddress, label: String? = nil, domain: String? = nil,
         custom: CustomAttributes = [:], expiry: Expiry? = nil
     ) throws -> StoredItem {
-        let group = group ?? OtherTool.groupForNewItem
+        try OtherTool.refuseUnknownCopy(named)
+        let group = try group ?? OtherTool.groupForNewItem
         var attributes = address.attributes
         if let former = try former(of: address, domain, group) {
             // One that is there may have its address in another form, and stays one item.

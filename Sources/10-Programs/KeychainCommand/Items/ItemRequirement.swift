@@ -3,6 +3,8 @@ import Bytes
 import FoundationEssentials
 import KeychainModel
 import Presence
+import StatusCodes
+import VaultInterface
 
 /// What reading a secret takes besides an unlocked vault. Each case is a flag of Apple's access control.
 enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
@@ -26,6 +28,18 @@ enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
     static func names(in flags: AccessControl.Flags?) -> [String]? {
         guard let flags, !flags.isEmpty else { return nil }
         return allCases.filter { flags.contains($0.flag) }.map(\.rawValue)
+    }
+
+    /// Refuses requirements that nobody could meet because no passcode is set: what they guard could be written and
+    /// never read.
+    static func check(_ require: [ItemRequirement], _ status: () throws -> VaultStatus) throws {
+        guard require.contains(where: { [.presence, .passcode].contains($0) }), try !status().isPasscodeSet else {
+            return
+        }
+        throw Failure(
+            status: VaultError.passcodeNotSet.osStatus,
+            "no passcode is set, so nobody could show that a person is there: set one with `keychain passcode set` "
+                + "first, or leave --require out")
     }
 }
 

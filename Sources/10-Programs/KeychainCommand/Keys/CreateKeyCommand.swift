@@ -50,6 +50,7 @@ struct CreateKeyCommand: DocumentedCommand {
 
     func run() throws {
         let session = try KeyCommandSession.forWriting(passcode)
+        try protection.check(session)
         let store = KeyStore(
             session: session, protection: protection,
             authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
@@ -57,7 +58,6 @@ struct CreateKeyCommand: DocumentedCommand {
         let control = protection.accessControl(isEnclave: enclave)
         let key = try create(control, session, store.authentication)
         let pair = try store.add(key, label: label, control)
-        try protection.warn(session)
         if json { try StandardOutput.write(json: KeySummary(pair, enclave: try session.status().enclave)) }
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CLibrary
 import KeychainModel
-import StatusCodes
+import StoredKeys
 import VaultInterface
 
 /// Deletes a key.
@@ -9,9 +8,12 @@ struct DeleteKeyCommand: DocumentedCommand {
     static let summary = "Delete a key for good, both halves."
     static let details = """
         Exactly one key is deleted, or none. What was encrypted for it can no longer be decrypted, and a key of the \
-        enclave cannot come back. Certificates for the key stay. On a terminal, deleting a key of the enclave asks you \
-        to type 'delete', unless --yes is given; otherwise nobody is asked. With --json, the number of deleted items \
+        enclave cannot come back. Certificates for the key stay. On a terminal you have to type 'delete', unless --yes \
+        is given or the vault keeps the key as a former version; elsewhere nobody is asked. With --json, the number of deleted items \
         is printed.
+
+        A key that was stored for something else, such as a database whose key is in the enclave, is not deleted \
+        unless --stored-key is given: what it opens could not be read any more.
         """
     static let examples = [
         Example("By its label", "keychain key delete release"),
@@ -25,6 +27,9 @@ struct DeleteKeyCommand: DocumentedCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
+    @Flag(help: "Delete it also if it is a key that was stored for something else.")
+    var storedKey = false
+
     @Flag(help: .json)
     var json = false
 
@@ -32,25 +37,29 @@ struct DeleteKeyCommand: DocumentedCommand {
         var deleted: Int
     }
 
-    /// Asks a person at the terminal before a key is deleted that cannot be made again.
-    private static func confirm(_ pair: KeyPair) throws {
-        let question: String
+    /// Asks a person at the terminal before a key is deleted that cannot come back.
+    private static func confirm(_ pair: KeyPair, _ session: VaultSession) throws {
+        let loss: String
         switch pair.privateHalf {
-        case .found where pair.isInEnclave: question = "The key '\(pair.name)' is in the enclave and cannot come back."
+        case .absent: return
+        case .found where pair.isInEnclave: loss = "The key '\(pair.name)' is in the enclave and cannot come back."
         case .locked:
-            question = "The key '\(pair.name)' cannot come back if it is in the enclave, which the lock hides."
-        default: return
+            loss = "The key '\(pair.name)' cannot come back if it is in the enclave, which the lock hides."
+        case .found(let item):
+            guard item.kept.count ?? (try? session.perform(KeepVersions(nil))) ?? 0 == 0 else { return }
+            fallthrough
+        case .withheld: loss = "The key '\(pair.name)' cannot come back, unless it is stored elsewhere, too."
         }
-        guard isatty(0) == 1, let terminal = CommandTerminal() else { return }
-        guard try terminal.ask(question + "\nType 'delete' to go on: ") == "delete" else {
-            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was deleted")
-        }
+        try Confirmation(loss: loss, word: "delete", verb: "deleted").ask(unattended: .goesOn)
     }
 
     func run() throws {
         let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
-        if !yes { try Self.confirm(pair) }
+        if !storedKey, let purpose = KeyPurpose(named: pair.tag) {
+            throw purpose.refusal("'\(pair.name)'", account: nil)
+        }
+        if !yes { try Self.confirm(pair, session.session) }
         let query = ItemQuery(
             itemClass: .key, attributes: [.applicationLabel: .data(pair.hash)], accessGroup: pair.group,
             synchronizable: .any)

@@ -123,7 +123,7 @@ struct KeyInventory {
                     switch part {
                     case .withheld(let item): withheld = item.accessControl
                     case .damage(let reason): damaged.reasons.withLock { _ = $0.insert(reason) }
-                    case .item, .expired, .locked: break
+                    case .item, .expired, .locked, .guarded: break
                     }
                 }
                 return found.first.map(KeyPair.PrivateHalf.found) ?? .absent

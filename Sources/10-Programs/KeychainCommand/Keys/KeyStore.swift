@@ -37,9 +37,9 @@ struct KeyProtection: ParsableArguments {
         }
     }
 
-    /// Says on standard error if a stored key cannot be used until a passcode is set.
-    func warn(_ session: KeyCommandSession) throws {
-        try PasscodeNote.show(require, "the key works only once one is") { try session.status() }
+    /// Refuses requirements that nobody could meet, before a key is made.
+    func check(_ session: KeyCommandSession) throws {
+        try ItemRequirement.check(require) { try session.status() }
     }
 
     private var flags: AccessControl.Flags? {

@@ -31,6 +31,7 @@ struct ListKeysCommand: DocumentedCommand {
         let session = try KeyCommandSession.forLooking(passcode)
         let inventory =
             if passcode.descriptor == nil { try session.inventory(group) } else { try session.unlockedInventory(group) }
+        if inventory.pairs.isEmpty { try OtherTool.refuseUnknownCopy(group, "nothing is listed") }
         let enclave = try session.status().enclave
         if json {
             try StandardOutput.write(json: inventory.pairs.map { KeySummary($0, enclave: enclave) })

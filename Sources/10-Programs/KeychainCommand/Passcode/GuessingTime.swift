@@ -34,14 +34,19 @@ struct GuessingTime {
 }
 
 extension GuessingTime {
+    /// Whether the secret is weak. What a person makes up falls much sooner than all secrets of its kind, so that there
+    /// has to be room: ten thousand years.
+    var isWeak: Bool { seconds < 10_000 * 31_557_600 }
+
     /// Tells a person what the secret is worth.
     ///
     /// - Parameters:
+    ///   - secret: What the secret is called, as in "passcode".
     ///   - files: What an attacker has to have, as in "the file".
-    ///   - loss: What holds if the secret is forgotten.
-    func show(_ secret: String, with files: String, ifForgotten loss: String) {
-        CommandNote.show(
-            "whoever has \(files) tries every \(secret) of this length and these kinds of characters with one graphics "
-                + "card in \(words); one that a person made up falls sooner. \(loss)")
+    ///   - loss: What holds if the secret is forgotten; nil if something else opens it then.
+    func show(_ secret: String, with files: String, ifForgotten loss: String?) {
+        let time = seconds < 1 ? words : "at most \(words)"
+        let worth = isWeak ? "weak: guessed in \(time) by who has \(files); use five or more words" : "strong"
+        CommandNote.show("the \(secret) is \(worth)" + (loss.map { ". \($0)" } ?? ""))
     }
 }

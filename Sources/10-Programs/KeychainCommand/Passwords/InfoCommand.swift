@@ -26,7 +26,7 @@ struct InfoCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let item = try PasswordSearch(name, scope).one(in: session, includingValues: false)
+        let item = try PasswordSearch(name, scope).described(in: session)
         let summary = ItemSummary(item)
         if json { return try StandardOutput.write(json: summary) }
         let custom = (summary.attributes ?? [:]).sorted { $0.key < $1.key }.map { name, value in

@@ -15,8 +15,8 @@ struct ListCommand: DocumentedCommand {
         through the Secret Service. On a terminal they are in columns, otherwise \
         they are separated by tabs. Backslashes and control characters are written as escapes. A vault without \
         passwords gives an empty list. If no password has the given service and attributes, the command fails with \
-        44. Items that need a person are counted and not shown, because a listing asks nobody. Expired items are \
-        shown like the others: `keychain info` and --json tell when they expired.
+        44. Items that need a person are shown with that mark: their names need nobody. Expired items are shown like \
+        the others: `keychain info` and --json tell when they expired.
 
         With --deleted, the deleted passwords are listed of which the vault keeps versions: `keychain restore` brings \
         one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often. \
@@ -109,11 +109,12 @@ struct ListCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
-        query.reports = [.damage, .withheld]
-        // A listing asks nobody: items that need a person are counted instead.
+        query.reports = [.damage, .guarded]
+        // A listing asks nobody: the owner's tool is told the names of items that need a person, and others their number.
         query.authentication = AuthenticationOptions(interaction: .skip)
         if let service { query.attributes[.service] = .string(service) }
         query.customAttributes = try attribute.dictionary()
+        var guarded: [StoredItem] = []
         do {
             if deleted {
                 // Of each item the newest version comes first.
@@ -122,14 +123,17 @@ struct ListCommand: DocumentedCommand {
                     .filter { seen.insert($0.item.identifier).inserted && $0.ended != nil }
                     .map(\.item).filter(isListed)
             }
-            return try session.perform(CopyItems(query, includingValues: false)) { part in
+            let found = try session.perform(CopyItems(query, includingValues: false)) { part in
                 switch part {
                 case .damage: leftOut.damaged += 1
                 case .withheld: leftOut.withheld += 1
+                case .guarded(let item): guarded.append(item)
                 case .item, .expired, .locked: break
                 }
-            }.filter(isListed)
+            }
+            return (found + guarded).filter(isListed)
         } catch {
+            if error == .itemNotFound, !guarded.isEmpty { return guarded.filter(isListed) }
             let isAnswer = leftOut.withheld > 0 || service == nil && attribute.isEmpty
             guard error == .itemNotFound, isAnswer else { throw error }
             return []
@@ -143,6 +147,7 @@ struct ListCommand: DocumentedCommand {
         // What a program stored through the Secret Service has a name that says nothing.
         let label = SecretStore.isName(ofService: names[0]) ? item.attribute(.label).map(AttributeText.init) : nil
         return names + [item.accessGroup.escapedForTerminal] + (label.map { [$0.forTerminal] } ?? [])
+            + (item.accessControl.isConstrained ? ["needs a person"] : [])
     }
 }
 

@@ -12,6 +12,9 @@ struct PasswordName: ParsableArguments {
 
     @Argument(help: "Whose secret it is.")
     var account: String
+
+    /// Both, as a person reads them.
+    var forTerminal: String { "'\(service.escapedForTerminal)' '\(account.escapedForTerminal)'" }
 }
 
 /// Chooses between items with the same name.
@@ -66,6 +69,16 @@ struct PasswordSearch {
         throw error
     }
 
+    /// Returns the one item that the search finds, without its value. Where this is the owner's tool, nobody is asked
+    /// for an item that needs a person: only its value does.
+    func described(in session: VaultSession) throws -> StoredItem {
+        var quiet = self
+        quiet.query.authentication.interaction = .skip
+        quiet.query.reports.insert(.guarded)
+        if let item = try quiet.oneIfAny(in: session) { return item }
+        return try one(in: session, includingValues: false)
+    }
+
     /// Returns the one item that the search finds, without its value, or nil if there is none.
     func oneIfAny(in session: VaultSession) throws -> StoredItem? {
         try any(in: session, includingValues: false, .options)
@@ -77,9 +90,15 @@ struct PasswordSearch {
         var query = try query(in: session)
         query.reports.insert(.expired)
         var expired: [StoredItem] = []
-        let found = try Self.items(query, includingValues, session) { part in
-            if case .expired(let item) = part { expired.append(item) }
+        var guarded: [StoredItem] = []
+        let open = try Self.items(query, includingValues, session) { part in
+            switch part {
+            case .expired(let item): expired.append(item)
+            case .guarded(let item): guarded.append(item)
+            case .item, .damage, .withheld, .locked: break
+            }
         }
+        let found = open + guarded
         // Where one of several items is expired, another must not silently take its place.
         guard found.count + expired.count <= 1 else { throw Ambiguity(items: found + expired).failure(remedies) }
         if let end = expired.first?.expiry.date { throw VaultError.itemExpired(end) }

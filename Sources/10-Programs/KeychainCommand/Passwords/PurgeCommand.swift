@@ -1,6 +1,5 @@
 import ArgumentParser
 import KeychainModel
-import StatusCodes
 import VaultInterface
 
 /// Removes former versions of passwords for good.
@@ -8,8 +7,8 @@ struct PurgeCommand: DocumentedCommand {
     static let summary = "Remove the former versions of a password, or of everything, for good."
     static let details = """
         The present secrets stay. Deleted passwords, of which versions were kept, are gone afterwards. Without a name, \
-        the former versions of all items are removed, keys and certificates included; that needs --yes. With --json, \
-        the number of removed versions is printed.
+        the former versions of all items are removed, keys and certificates included. On a terminal you have to type \
+        'purge', unless --yes is given; elsewhere the removal of all needs --yes. With --json, the number of removed versions is printed.
         """
     static let examples = [
         Example("Forget what the secret was", "keychain purge db.example.com app"),
@@ -25,7 +24,7 @@ struct PurgeCommand: DocumentedCommand {
 
     @OptionGroup var scope: ItemScope
 
-    @Flag(help: "Remove the former versions of all items.")
+    @Flag(help: "Do not ask.")
     var yes = false
 
     @OptionGroup var passcode: PasscodeInput
@@ -45,10 +44,14 @@ struct PurgeCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard service != nil || yes else {
-            throw Failure(
-                status: errSecInteractionNotAllowed,
-                "there is nobody to confirm it: say --yes to remove the former versions of all items")
+        if !yes {
+            let whose = service == nil ? "all items" : "this password"
+            try Confirmation(
+                loss: "The former versions of \(whose), and what was deleted, are then gone for good.",
+                word: "purge", verb: "removed"
+            ).ask(
+                unattended: service == nil
+                    ? .refused("say --yes to remove the former versions of all items") : .goesOn)
         }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         var search: PasswordSearch?

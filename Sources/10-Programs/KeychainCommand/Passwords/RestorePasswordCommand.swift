@@ -11,7 +11,8 @@ struct RestorePasswordCommand: DocumentedCommand {
         kept, too, if versions are kept. Without --version, it is the last former version. If the password was \
         deleted, it comes back, with its last secret unless --version names another.
 
-        A deleted password does not come back in the place of another one with the same name.
+        A deleted password does not come back in the place of another one with the same name. The key of a database \
+        that was forgotten comes back whole: `keychain list --deleted` shows it with the database's name.
         """
     static let examples = [
         Example("Undo the last change", "keychain restore db.example.com app"),
@@ -36,11 +37,18 @@ struct RestorePasswordCommand: DocumentedCommand {
         var search = try PasswordSearch(name, scope, itemPassword.authentication())
         search.query.includesExpired = true
         let query = try search.versionQuery(in: session)
+        // First, so that a database on the list has its key.
+        let partner = try Self.restorePartner(
+            of: name.service, account: name.account, search.query(in: session).accessGroup, session)
         let item: StoredItem
         do {
             item = try session.perform(RestoreVersion(query, version: version))
         } catch {
             guard error == .itemNotFound else { throw error }
+            if let partner {
+                if json { try StandardOutput.write(json: ItemSummary(partner)) }
+                return
+            }
             // That of a deleted item with the same name, which the history shows, too.
             let hidesDeleted =
                 try query.identifier != nil

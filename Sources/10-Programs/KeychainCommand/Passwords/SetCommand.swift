@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import StoredKeys
 import VaultInterface
 
 /// Stores a secret, or replaces one.
@@ -105,10 +106,17 @@ struct SetCommand: DocumentedCommand {
         if let date = expiry?.date, date <= Date() {
             CommandNote.show("this expiry has passed: only `keychain get --expired` will read the secret")
         }
+        try OtherTool.refuseUnknownCopy(scope.group)
         let session = try VaultSession.ofOwner(passcode)
+        try ItemRequirement.check(require) { try session.perform(ReadStatus()) }
         let authentication = try itemPassword.authentication(isNew: require.contains(.password))
         let search = PasswordSearch(name, scope, authentication)
-        if let existing = try search.oneIfAny(in: session), try update(existing, secret, search, session) {
+        let existing = try search.oneIfAny(in: session)
+        // The key of a SQLCipher file is a password that a person may put right.
+        if existing != nil, let purpose = KeyPurpose(service: name.service), purpose != .cipherFile {
+            throw purpose.replacementRefusal(name.forTerminal)
+        }
+        if let existing, try update(existing, secret, search, session) {
             if json {
                 try StandardOutput.write(json: ItemSummary(search.one(in: session, includingValues: false)))
             }
@@ -184,7 +192,7 @@ struct SetCommand: DocumentedCommand {
         ]
         var item = NewItem(
             itemClass: .genericPassword, attributes: attributes.merging(naming) { _, naming in naming },
-            accessGroup: scope.group ?? OtherTool.groupForNewItem,
+            accessGroup: try scope.group ?? OtherTool.groupForNewItem,
             accessControl: AccessControl(
                 protection: accessible?.protection ?? ItemClass.genericPassword.defaultProtection, flags: flags),
             isSynchronizable: scope.synchronizable ?? false, value: secret, authentication: authentication)

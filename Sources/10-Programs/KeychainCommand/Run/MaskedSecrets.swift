@@ -1,12 +1,11 @@
 import Bytes
-import StatusCodes
 
 /// The parts of values that are masked: each value without newlines at its end, and its lines, which programs print one
 /// at a time.
 ///
 /// Other forms are not masked: base64, JSON's escapes, quoted or shortened values.
 enum MaskedSecrets {
-    /// Values of fewer bytes are refused: so much else would be masked that it tells what they are.
+    /// Values of fewer bytes are not masked: so much else would be masked that it tells what they are.
     static let shortest = 4
     /// Shorter lines of a value are not masked, for the same reason: they may be closing brackets.
     static let shortestLine = 8
@@ -15,10 +14,10 @@ enum MaskedSecrets {
         var result: [SecretBytes] = []
         for (reference, value) in values {
             guard let whole = ends(of: value) else {
-                throw Failure(
-                    status: errSecParam,
-                    "\(reference.text.escapedForTerminal): a value of less than \(shortest) bytes cannot be masked "
-                        + "without masking much else: leave out --mask")
+                CommandNote.show(
+                    "\(reference.text.escapedForTerminal) is not masked: it has less than \(shortest) bytes, and much "
+                        + "else would be masked with it")
+                continue
             }
             for range in [whole] + lines(of: value, in: whole) {
                 let part = try value.part(range)

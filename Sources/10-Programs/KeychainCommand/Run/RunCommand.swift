@@ -31,7 +31,8 @@ struct RunCommand: DocumentedCommand {
         again, because it was deleted or the vault is locked, the program keeps what it has.
 
         With --mask the program writes into pipes, and each secret that it prints is replaced by ********. So is each \
-        line of a secret that has several, if it has 8 bytes or more. Other forms such as base64 are not masked. The \
+        line of a secret that has several, if it has 8 bytes or more. Other forms such as base64 are not masked, and \
+        neither are secrets of less than 4 bytes, which is said on standard error. The \
         program then sees no terminal.
 
         Other programs of the same user can read the environment of a running program, and programs that it starts \

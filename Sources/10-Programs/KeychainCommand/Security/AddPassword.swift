@@ -1,6 +1,7 @@
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import StoredKeys
 import VaultInterface
 
 /// `add-generic-password` and `add-internet-password`.
@@ -33,6 +34,7 @@ struct AddPassword: SecuritySubcommand {
             throw SecurityFailure.usage("-a account and -\(kind.subject.letter) \(kind.subject.word) are needed")
         }
         let password = try password(options)
+        try OtherTool.refuseUnknownCopy()
         let session = try VaultSession.ofOwner()
         if !isGeneric, given[.authenticationType] == nil { given[.authenticationType] = .string("dflt") }
 
@@ -85,6 +87,9 @@ struct AddPassword: SecuritySubcommand {
     ) throws {
         guard let item = items.first, items.count == 1 else {
             throw SecurityFailure(Ambiguity(items: items).failure(remedy: "`keychain set --group`"))
+        }
+        if let purpose = KeyPurpose(item), purpose != .cipherFile {
+            throw SecurityFailure(purpose.replacementRefusal("this item"))
         }
         try securing("SecKeychainItemModifyContent") {
             _ = try session.perform(

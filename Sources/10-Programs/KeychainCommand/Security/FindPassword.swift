@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KeychainModel
+import StoredKeys
 import VaultInterface
 
 /// `find-generic-password` and `find-internet-password`: the first item with all given attributes.
@@ -43,6 +44,11 @@ struct DeletePassword: SecuritySubcommand {
         try tool.checkKeychains(options.operands)
         let session = try VaultSession.ofOwner()
         let item = try kind.first(options, includingValues: false, session)
+        if let purpose = KeyPurpose(item) {
+            let account = item.attribute(.account).map { AttributeText($0).forTerminal }
+            let name = "'\(item.attribute(.service).map { AttributeText($0).forTerminal } ?? "")' '\(account ?? "")'"
+            throw SecurityFailure(purpose.refusal(name, account: account))
+        }
         try securing("SecKeychainItemDelete") {
             _ = try session.perform(DeleteItems(ItemQuery(item: item)))
         }

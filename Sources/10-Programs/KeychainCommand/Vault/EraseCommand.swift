@@ -1,6 +1,4 @@
 import ArgumentParser
-import CLibrary
-import StatusCodes
 import VaultInterface
 
 /// Destroys the vault's keys and items.
@@ -35,16 +33,10 @@ struct EraseCommand: DocumentedCommand {
     }
 
     private func confirm() throws {
-        guard isatty(0) == 1, let terminal = CommandTerminal() else {
-            throw Failure(
-                status: errSecInteractionNotAllowed,
-                "there is nobody to confirm it: say --yes to erase everything")
-        }
         let path = try ProcessVault.defaultPath()
-        let answer = try terminal.ask(
-            "This destroys every key and every item in \(path.escapedForTerminal), for good.\nType 'erase' to go on: ")
-        guard answer == "erase" else {
-            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was erased")
-        }
+        try Confirmation(
+            loss: "This destroys every key and every item in \(path.escapedForTerminal), for good.",
+            word: "erase", verb: "erased"
+        ).ask(unattended: .refused("say --yes to erase everything"))
     }
 }

@@ -64,6 +64,7 @@ struct InitCommand: DocumentedCommand {
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
         let path = try ProcessVault.defaultPath()
+        let wasThere = try ProcessVault.exists()
         let vault = try open(path, kind)
         defer { vault.close() }
         guard vault.detectsRollback || !options.detectRollback else {
@@ -75,6 +76,7 @@ struct InitCommand: DocumentedCommand {
         let lockout = keepLockout ? nil : try vault.plannedLockout()
         // First shown, then set: only clearing the TPM removes a password that nobody has read.
         try show(vault, path, lockout)
+        if wasThere { CommandNote.show("the vault was there already, and stays as it is") }
         if let lockout, lockout.password != nil { try take(lockout, vault) }
     }
 

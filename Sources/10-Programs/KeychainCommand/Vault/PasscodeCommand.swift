@@ -53,7 +53,7 @@ struct SetPasscodeCommand: DocumentedCommand {
         let passcode = try new.ask()
         try session.perform(SetPasscode(passcode, options: new.options))
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
-        new.showWorth(of: passcode)
+        new.showWorth(of: passcode, in: session)
     }
 }
 
@@ -95,7 +95,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
             try session.perform(ChangePasscode(from: old, to: next, options: new.options))
         }
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
-        new.showWorth(of: next)
+        new.showWorth(of: next, in: session)
         if !newKeys {
             CommandNote.show(
                 "the class keys did not change: if somebody else may know the old passcode, replace them with "

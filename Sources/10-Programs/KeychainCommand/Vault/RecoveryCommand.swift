@@ -25,7 +25,7 @@ struct RecoveryCommand: DocumentedCommand {
     ]
     static let configuration = documented(
         "recovery",
-        subcommands: [CreateRecoveryCommand.self, RestoreCommand.self])
+        subcommands: [CreateRecoveryCommand.self, CheckRecoveryCommand.self, RestoreCommand.self])
 
     /// The vault's owner, who may do everything.
     static let owner = Client(identifier: "keychain", accessGroups: ["keychain", Client.everyGroup])
@@ -35,11 +35,15 @@ struct CreateRecoveryCommand: DocumentedCommand {
     static let summary = "Make a recovery key and print it, once."
     static let details = """
         Stores the class keys once more in the vault's folder, under this key. An earlier recovery key then opens only \
-        older copies of the folder. If a daemon serves the vault, the daemon makes the key. `keychain status` shows \
-        since when there is one.
+        older copies of the folder: if there is one, you have to type 'replace' on a terminal, and elsewhere --yes is \
+        needed. If a daemon serves the vault, the daemon makes the key. `keychain status` shows since when there is \
+        one, and `keychain recovery check` what it does not bring back.
         """
     static let examples = [Example("Print it on paper", "keychain recovery create | lpr")]
     static let configuration: CommandConfiguration = documented("create")
+
+    @Flag(help: "Do not ask, also if there is a recovery key already.")
+    var yes = false
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -52,6 +56,15 @@ struct CreateRecoveryCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        if !yes, case .made(let seconds) = try session.perform(ReadStatus()).recoveryKey {
+            let since = Timestamp(secondsSince1970: seconds).iso8601
+            try Confirmation(
+                loss: "The vault has a recovery key since \(since), which then opens only older copies of the folder.",
+                word: "replace", verb: "changed"
+            ).ask(
+                unattended: .refused(
+                    "the vault has a recovery key since \(since): say --yes to make another one in its place"))
+        }
         let key = try session.perform(MakeRecoveryKey()).text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         if json { return try StandardOutput.write(json: Answer(recoveryKey: key)) }
         try StandardOutput.write(line: key)
@@ -124,6 +137,7 @@ struct RestoreCommand: DocumentedCommand {
             losses.append(
                 "the items for the old device only cannot come back and will be deleted: "
                     + counts.joined(separator: ", "))
+            losses.append("`keychain recovery check` names them on the old device")
         }
         guard !losses.isEmpty else { return }
         let words = losses.joined(separator: "; ")

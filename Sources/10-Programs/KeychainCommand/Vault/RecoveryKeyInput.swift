@@ -13,6 +13,8 @@ struct RecoveryKeyInput: ParsableArguments {
         help: ArgumentHelp("Read the recovery key from this open file descriptor.", valueName: "n"))
     var descriptor: Int32?
 
+    private static let groups = 13
+
     func validate() throws {
         try OpenDescriptor.validate(descriptor)
     }
@@ -20,8 +22,11 @@ struct RecoveryKeyInput: ParsableArguments {
     func ask() throws -> RecoveryKey {
         var typed = try readKey()
         defer { typed.wipe() }
+        let count = Self.groupCount(typed)
         do {
             return try typed.withUnsafeBytes { try RecoveryKey(typed: $0) }
+        } catch is RecoveryKeyMistake where count > Self.groups {
+            throw Failure.usage("a recovery key has \(Self.groups) groups; this has \(count)")
         } catch RecoveryKeyMistake.group(let number) {
             throw Failure.usage(
                 "group \(number) of the recovery key has a typing error: compare it with what you wrote down")
@@ -30,6 +35,17 @@ struct RecoveryKeyInput: ParsableArguments {
                 "this is not a recovery key: one has 13 groups of five letters and digits from 2 to 7, or of four in "
                     + "older keys, and this has \(count) letters")
         }
+    }
+
+    /// Returns how many groups there are. Makes no copy of what was typed.
+    private static func groupCount(_ typed: Data) -> Int {
+        var (count, isInGroup) = (0, false)
+        for byte in typed {
+            let isSeparator = byte == UInt8(ascii: "-") || byte == UInt8(ascii: " ")
+            if !isSeparator, !isInGroup { count += 1 }
+            isInGroup = !isSeparator
+        }
+        return count
     }
 
     private func readKey() throws -> Data {

@@ -11,7 +11,8 @@ struct StatusCommand: DocumentedCommand {
     static let details = """
         With --verify, every item is opened and checked. The exit status is 1 if one of them is damaged. \
         --delete-damaged first deletes the items that the vault's keys cannot open: items that were changed on disk, \
-        and items of another vault or of a later version.
+        and items of another vault or of a later version. On a terminal you have to type 'delete', unless --yes is \
+        given.
 
         Items of a locked vault are not checked, and stay: the exit status is 36 then, if nothing is damaged. Where no \
         daemon serves the vault, --verify asks for the passcode, or takes it with --passcode-fd.
@@ -35,6 +36,9 @@ struct StatusCommand: DocumentedCommand {
         help: "Delete the items that are damaged, for good; try a backup first. Implies --verify.")
     var deletesDamaged = false
 
+    @Flag(help: "Do not ask before --delete-damaged.")
+    var yes = false
+
     @Flag(help: "Print nothing but a problem; the exit status tells whether the vault is open, locked or damaged.")
     var check = false
 
@@ -52,6 +56,12 @@ struct StatusCommand: DocumentedCommand {
     func run() throws {
         if check { return try checkState() }
         let session = try session()
+        if deletesDamaged, !yes {
+            try Confirmation(
+                loss: "The damaged items are then gone for good; a backup may have them whole.",
+                word: "delete", verb: "deleted"
+            ).ask(unattended: .goesOn)
+        }
         let deleted: Int? =
             if deletesDamaged {
                 try session.perform(DeleteDamagedItems())
@@ -71,6 +81,7 @@ struct StatusCommand: DocumentedCommand {
             try StandardOutput.write(
                 line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
         }
+        try OtherTool.refuseUnknownCopy(nil, "the daemon tells this program of no items")
         if let tool = OtherTool.served { CommandNote.show(tool.note) }
         if let report { try checkWhole(report, status) }
     }
@@ -189,7 +200,8 @@ struct StatusCommand: DocumentedCommand {
             ["recovery", recovery(status)],
             ["daemon", daemon(status)],
             ["on the bus", provider.map { "\($0.escapedForTerminal) has the Secret Service" } ?? ""],
-            ["items", counts.joined(separator: ", ")],
+            // What the daemon does not tell must not look lost.
+            ["items", OtherTool.served?.isUnknownCopy == true ? "" : counts.joined(separator: ", ")],
         ].filter { !$0[1].isEmpty }
         guard let report else { return rows }
         if let deleted { rows.append(["deleted", "\(deleted) damaged"]) }
@@ -227,7 +239,8 @@ private struct StatusAnswer: Encodable {
     /// Absent if this tool may not know.
     var recoveryKey: Bool?
     var recoveryKeySince: String?
-    var items: [String: Int]
+    /// Absent if this tool may not know.
+    var items: [String: Int]?
     var integrity: Integrity?
 
     init(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) {
@@ -248,7 +261,10 @@ private struct StatusAnswer: Encodable {
             recoveryKey = true
             recoveryKeySince = Timestamp(secondsSince1970: seconds).iso8601
         }
-        items = Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
+        if OtherTool.served?.isUnknownCopy != true {
+            items = Dictionary(
+                uniqueKeysWithValues: ItemClass.stored.map { ($0.rawValue, status.itemCounts[$0] ?? 0) })
+        }
         integrity = report.map {
             Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)
         }

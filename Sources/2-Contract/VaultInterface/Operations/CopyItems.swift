@@ -29,6 +29,9 @@ package struct CopyItems: VaultOperation {
         /// An item, by its identifier, that was left out because its class is locked; only for a query with
         /// ``SearchReports/locked``.
         case locked(UUID)
+        /// An item, without its value, that was left out because it needs a person; only for a query with
+        /// ``SearchReports/guarded`` of a client that holds every group.
+        case guarded(StoredItem)
     }
 
     package typealias Reply = Done
@@ -63,6 +66,7 @@ extension CopyItems.Part: WireValue {
         case .withheld(let item): buffer.write(code: 3, item)
         case .expired(let item): buffer.write(code: 4, item)
         case .locked(let identifier): buffer.write(code: 5, identifier)
+        case .guarded(let item): buffer.write(code: 6, item)
         }
     }
 
@@ -73,6 +77,7 @@ extension CopyItems.Part: WireValue {
         case 3: self = .withheld(try reader.read())
         case 4: self = .expired(try reader.read())
         case 5: self = .locked(try reader.read())
+        case 6: self = .guarded(try reader.read())
         default: throw FrameError("unknown part of a search's answer")
         }
     }

@@ -182,7 +182,11 @@ struct ItemFinder {
 
     func permits(_ item: StoredItem, in row: ItemRow, _ query: ItemQuery) throws -> Bool {
         if try keybag.permits(item, in: row, presence) { return true }
-        if query.reports.contains(.withheld) { report(.withheld(WithheldItem(item))) }
+        if query.reports.contains(.guarded), authorization.client.accessGroups.contains(Client.everyGroup) {
+            report(.guarded(item))
+        } else if !query.reports.isDisjoint(with: [.withheld, .guarded]) {
+            report(.withheld(WithheldItem(item)))
+        }
         return false
     }
 

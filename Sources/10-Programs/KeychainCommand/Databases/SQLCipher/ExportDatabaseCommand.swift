@@ -96,6 +96,8 @@ struct CipherKeyItem: Encodable {
 }
 
 enum FileSize {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     static func of(_ path: String) -> UInt64 {
         var information = stat()
         return stat(path, &information) == 0 ? UInt64(clamping: information.st_size) : 0

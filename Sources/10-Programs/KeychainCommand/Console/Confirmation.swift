@@ -1,0 +1,35 @@
+import CLibrary
+import StatusCodes
+
+/// A question to a person before something is lost that cannot come back. The person types a word, so that no single
+/// key loses anything.
+struct Confirmation {
+    /// What is lost, as a sentence with its full stop.
+    let loss: String
+    /// What the person types.
+    let word: String
+    /// What did not happen if the person types something else, as in "erased".
+    let verb: String
+
+    /// Asks at the terminal.
+    ///
+    /// - Parameter unattended: What to do where nobody can be asked: a script that was written for the command goes on,
+    ///   or has to say --yes.
+    /// - Throws: ``Failure`` unless the person agrees.
+    func ask(unattended: Unattended) throws {
+        guard isatty(0) == 1, let terminal = CommandTerminal() else {
+            guard case .refused(let remedy) = unattended else { return }
+            throw Failure(status: errSecInteractionNotAllowed, "there is nobody to confirm it: \(remedy)")
+        }
+        guard try terminal.ask("\(loss)\nType '\(word)' to go on: ") == word else {
+            throw Failure(status: errSecUserCanceled, "not confirmed: nothing was \(verb)")
+        }
+    }
+
+    enum Unattended {
+        /// Goes on without a question.
+        case goesOn
+        /// Fails, and says this.
+        case refused(String)
+    }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import KeychainModel
+import StatusCodes
+import StoredKeys
+import VaultInterface
+
+/// Takes the key of a database away.
+struct ForgetDatabaseCommand: DocumentedCommand {
+    static let summary = "Take away the key of a database, after which nobody can read it."
+    static let details = """
+        The database stays, with its copies and its backups, and none of them can be read without the key. It may be \
+        gone already: then name its identifier, which `keychain list` shows as the account of 'encrypted-database', or \
+        of 'sqlcipher-file'. On a terminal you have to type 'forget'; elsewhere --yes is needed.
+
+        The vault keeps the key as that of a deleted item, and `keychain restore` brings it back. With --for-good, it \
+        is removed from there, too, and from the enclave.
+        """
+    static let examples = [
+        Example("A database that is no longer needed", "keychain db forget app.db"),
+        Example("Undo it", "keychain restore encrypted-database a1105b8c41cc46922ca5"),
+        Example("One whose file is gone, for good", "keychain db forget a1105b8c41cc46922ca5 --for-good"),
+    ]
+    static let configuration: CommandConfiguration = documented("forget")
+
+    @Argument(help: "An encrypted database, a SQLCipher file, or its identifier.", completion: .file())
+    var database: String
+
+    @Option(help: ArgumentHelp("Only a key in this access group.", valueName: "group"))
+    var group: String?
+
+    @Flag(help: "Remove it so that nothing brings it back.")
+    var forGood = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var identifier: String
+        var name: String?
+        var group: String
+        var canComeBack: Bool
+    }
+
+    func run() throws {
+        try withOwnersVault(passcode) {
+            let session = try VaultSession.current()
+            let key = try DatabaseKeyItems(database)
+            let items = try key.present(in: group, session)
+            let known = items.isEmpty ? try key.deleted(in: group, session) : items
+            guard let first = known.first, forGood || !items.isEmpty else {
+                throw notFound(key, isDeleted: !known.isEmpty)
+            }
+            let name = known.lazy.compactMap { $0.attribute(.label) }.first.map { AttributeText($0).forTerminal }
+            if !yes { try confirm(name ?? key.account) }
+            if forGood {
+                try key.destroy(in: group, session)
+            } else {
+                try key.forget(items, session)
+            }
+            if json {
+                return try StandardOutput.write(
+                    json: Answer(
+                        identifier: key.account, name: name, group: first.accessGroup, canComeBack: !forGood))
+            }
+            let remedy =
+                forGood ? "for good" : "`keychain restore \(key.service) \(key.account)` brings it back"
+            try StandardOutput.write(line: "\(name ?? key.account): its key is forgotten; \(remedy)")
+        }
+    }
+
+    private func notFound(_ key: DatabaseKeyItems, isDeleted: Bool) -> Failure {
+        Failure(
+            status: errSecItemNotFound,
+            isDeleted
+                ? "the key of \(database.escapedForTerminal) is forgotten already: `keychain restore \(key.service) "
+                    + "\(key.account)` brings it back, and --for-good removes it"
+                : "the keychain has no key for \(database.escapedForTerminal)")
+    }
+
+    private func confirm(_ name: String) throws {
+        let end = forGood ? ", for good" : " until it is restored"
+        try Confirmation(
+            loss: "Without its key nobody can read \(name), its copies and its backups\(end).",
+            word: "forget", verb: "forgotten"
+        ).ask(unattended: .refused("say --yes to take the key of \(name) away"))
+    }
+}
+
+extension RestorePasswordCommand {
+    /// Brings back the other item of a database's key, which has two: one names the database, the other one is its key.
+    ///
+    /// - Parameter service: That of the item which is being restored.
+    /// - Returns: Nil if there is no other item, or if it need not come back.
+    static func restorePartner(
+        of service: String, account: String, _ group: String?, _ session: VaultSession
+    ) throws -> StoredItem? {
+        guard KeyPurpose(service: service) == .database else { return nil }
+        let partner =
+            service == KeyPurpose.databaseService
+            ? service + KeyPurpose.keysEnding : KeyPurpose.databaseService
+        var query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(partner), .account: .string(account)],
+            accessGroup: group, synchronizable: .any)
+        query.includesExpired = true
+        guard try session.described(query).isEmpty,
+            try session.versions(query).contains(where: \.isDeleted)
+        else { return nil }
+        return try session.perform(RestoreVersion(query, version: nil))
+    }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import Testing
+
+@testable import VaultService
+
+@Suite struct ProtocolPageTests {
+    private static var page: String {
+        get throws {
+            let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+            return try String(contentsOfFile: "\(folder)/../../Documentation/Protocol.md", encoding: .utf8)
+        }
+    }
+
+    /// A second implementation offers the version that the page names.
+    @Test func thePageHasTheVersionThatTheCodeSpeaks() throws {
+        let found = try #require(try Self.page.firstMatch(of: /either side\. Version ([0-9]+)\./))
+        #expect(UInt16(found.1) == WireProtocol.version)
+    }
+}
