@@ -106,7 +106,7 @@ private enum GitTime {
     /// Another program can have stored any number.
     static func seconds(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSince1970
-        return seconds.isNaN ? 1 : Int64(max(1, min(seconds, Double(last))))
+        return seconds.isNaN ? 1 : Int64(clamping: max(1, min(seconds, Double(last))))
     }
 }
 
