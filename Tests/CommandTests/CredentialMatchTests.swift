@@ -172,6 +172,22 @@ import Testing
         #expect(other == ["", "", "", "username=u\npassword=p\n", "username=u\npassword=five\n"])
     }
 
+    /// What a listing shows names that password.
+    @Test func aListedAddressIsReadAgain() throws {
+        let workplace = try workplace()
+        let paths = ["a%41", "aA", "a?x", "a#y", "a//b", "a b", "ä", "%", "a%2541"]
+        for (index, path) in paths.enumerated() {
+            let got = try answers(
+                workplace,
+                [
+                    "g store 'protocol=https\\nhost=p\(index).example\\npath=\(path)\\nusername=u@v\\npassword=p\(index)\\n'",
+                    "keychain internet get \"$(keychain internet list p\(index).example | cut -f1)\" --account u@v",
+                    "g get 'protocol=https\\nhost=p\(index).example\\npath=\(path)\\n'",
+                ])
+            #expect(got[1] == "p\(index)" && got[2] == "username=u@v\npassword=p\(index)\n", "\(path) \(got)")
+        }
+    }
+
     /// A user's name is in git's question as it is, and can look like a host.
     @Test func noUserNameHidesTheHostOfAQuestion() throws {
         let workplace = try workplace()

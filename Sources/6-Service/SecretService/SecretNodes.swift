@@ -9,8 +9,8 @@ struct SecretNodes {
     /// The most items of a collection that are named: who wants all asks for the collection's items.
     private static let most = 1000
 
-    /// Returns the names of the objects right under a path that the program may see. Nobody is asked to unlock the vault
-    /// for them.
+    /// Returns the names of the objects right under a path that the program may see. Nobody is asked to unlock the
+    /// vault for them.
     func names(under path: String, in store: () throws(VaultError) -> SecretStore) throws(VaultError) -> [String] {
         let root = SecretPath.service.text
         switch path {

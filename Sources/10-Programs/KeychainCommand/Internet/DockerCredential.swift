@@ -19,8 +19,8 @@ enum DockerCredential {
         var Secret: String
     }
 
-    /// The security domain of the items, so that they are not those of git for the same server and account. Where docker
-    /// writes one address in two ways, the second one has a longer domain.
+    /// The security domain of the items, so that they are not those of git for the same server and account. Where
+    /// docker writes one address in two ways, the second one has a longer domain.
     private static let domain = "docker"
 
     static func run(_ arguments: [String]) throws {

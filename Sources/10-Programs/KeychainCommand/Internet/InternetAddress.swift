@@ -42,23 +42,30 @@ struct InternetAddress: Equatable {
             account: text(.account))
     }
 
-    /// The address as a URL.
+    /// The address as a URL, which is read as this address again.
     var url: String {
         let port = port.map { ":\($0)" } ?? ""
         let host = host.contains(":") ? canonicalHost : host
-        return (scheme.map { "\($0)://" } ?? "") + host + port + (path.map { "/\($0)" } ?? "")
+        return (scheme.map { "\($0)://" } ?? "") + host + port + (path.map { "/" + Self.encoded($0, "%?#\\") } ?? "")
     }
 
     /// The address as a URL, with the account if there is one.
     var urlWithAccount: String {
         guard let account else { return url }
-        let encoded = account.utf8.reduce(into: [UInt8]()) { bytes, byte in
-            // What ends a name in a URL.
-            let isPlain = byte > 0x20 && byte < 0x7F && !"%/?#@:[]\\".utf8.contains(byte) || byte >= 0x80
-            if isPlain { bytes.append(byte) } else { bytes += Array("%\(CollectionOfOne(byte).hexadecimal())".utf8) }
-        }
         let start = scheme.map { "\($0)://" } ?? ""
-        return start + String(decoding: encoded, as: UTF8.self) + "@" + url.dropFirst(start.count)
+        return start + Self.encoded(account, " %/?#@:[]\\") + "@" + url.dropFirst(start.count)
+    }
+
+    /// Returns a part of a URL in which control characters and others are percent-encoded.
+    private static func encoded(_ part: String, _ others: String) -> String {
+        let bytes = part.utf8.reduce(into: [UInt8]()) { bytes, byte in
+            if byte < 0x20 || byte == 0x7F || others.utf8.contains(byte) {
+                bytes += Array("%\(CollectionOfOne(byte).hexadecimal())".utf8)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: Services
