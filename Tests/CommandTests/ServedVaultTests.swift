@@ -149,6 +149,7 @@ import Testing
             printf own | new/keychain set own alice --group "$HOME/new/keychain"; new/keychain list
             printf own | new/keychain internet set https://example.org --account a; echo "$?"
             new/keychain db create new.db; echo "$?"; test -e new.db || echo none
+            new/keychain watch --since 0 --once; echo "$?"
             """)
         expect(
             outcome,
@@ -172,9 +173,10 @@ import Testing
             1
             1
             none
+            1
             """)
         let errors = outcome.errors.split(separator: "\n")
-        try #require(errors.count == 9, "\(outcome.errors)")
+        try #require(errors.count == 10, "\(outcome.errors)")
         for error in errors {
             #expect(error.contains("not for its owner's tool"))
             #expect(error.contains("restart keychaind if keychain was installed anew"))

@@ -72,6 +72,7 @@ struct WatchCommand: DocumentedCommand {
     }
 
     func run() throws {
+        try OtherTool.refuseUnknownCopy(nil, "nothing is told")
         let unlocking = try VaultSession.ofOwnerInPresentVault(passcode)
         if passcode.descriptor != nil { _ = try unlocking.unlockIfPossible() }
         // Names of locked items are left out: nobody is asked for each change.
