@@ -68,11 +68,15 @@ class Keyring(KeyringBackend):
 
     def delete_password(self, service, username):
         found = False
-        while item := self._shared(service, username):
+        # Another program may store the item again meanwhile.
+        for _ in range(100):
+            item = self._shared(service, username)
+            if not item:
+                break
             found = True
-            result = self._run('delete', ['--group', GROUP, '--', item['service'], item['account']])
+            result = self._run('delete', ['--yes', '--group', GROUP, '--', item['service'], item['account']])
             self._check(result, errors.PasswordDeleteError)
-        result = self._run('delete', ['--', service, username or ''])
+        result = self._run('delete', ['--yes', '--', service, username or ''])
         if not (found and result.returncode == NOT_FOUND):
             self._check(result, errors.PasswordDeleteError)
 

@@ -123,7 +123,7 @@ import Testing
         #expect(
             outcome.text.split(separator: "\n").map(String.init) == [
                 "1", "1", "swordfish", "1", "none",
-                "keychain: 2 items need a person and cannot be listed: `keychain get` asks for them",
+                "own\tone\tsecret-service\tneeds a person", "secret-service/login\ttwo\tsecret-service\tneeds a person",
             ], "\(outcome.errors)")
     }
 

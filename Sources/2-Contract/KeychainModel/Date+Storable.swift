@@ -10,7 +10,7 @@ extension Date {
     /// Why a request with another date is refused.
     package static let notStorable = "an item has a date that is not in the years 1 to 9999"
 
-    /// Whether an item can have this date. One that is no number is none.
+    /// Whether an item can have this date. NaN cannot be stored.
     package var isStorable: Bool { Self.storable.contains(self) }
 
     /// The nearest date that an item can have: for one that is stored already, which can be any number.

@@ -15,7 +15,8 @@ enum CertificateTime {
         return date
     }
 
-    /// Returns the date of `[CC]YYMMDDhhmm[ss](Z|+hhmm|-hhmm)`; nil for any other text, or for a day that there is not.
+    /// Returns the date of `[CC]YYMMDDhhmm[ss](Z|+hhmm|-hhmm)`; nil for any other text, or for a day that does not
+    /// exist.
     private static func date(_ text: ArraySlice<UInt8>, hasCentury: Bool) -> Date? {
         let digits = text.prefix { (0x30...0x39).contains($0) }
         let zone = text.dropFirst(digits.count)
@@ -36,7 +37,7 @@ enum CertificateTime {
         return date(year: year, month: month, day: day, secondOfDay: hour * 3600 + minute * 60 + second - offset)
     }
 
-    /// Returns how far a zone is from UTC, in seconds; nil for what is none.
+    /// Returns how far a zone is from UTC, in seconds; nil for any other text.
     private static func secondsEast(_ zone: ArraySlice<UInt8>) -> Int? {
         if zone.elementsEqual([UInt8(ascii: "Z")]) { return 0 }
         let digits = zone.dropFirst().map { Int($0) - 0x30 }

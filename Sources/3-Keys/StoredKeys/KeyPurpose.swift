@@ -1,4 +1,4 @@
-/// What a key opens that the keychain stores for another part of this package, by the service of its item.
+/// The purpose of a key that the keychain stores for another part of this package. The service of its item tells it.
 ///
 /// Whoever deletes such a key loses everything that it opens: commands recognize these items here and refuse.
 package enum KeyPurpose: Sendable, Hashable {

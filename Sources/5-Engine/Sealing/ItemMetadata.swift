@@ -197,7 +197,7 @@ private struct Reader {
         return string
     }
 
-    /// Earlier software stored dates of any year, and what is none.
+    /// Reads a stored date outside of the range as the nearest storable date, and NaN as 1 January 2001.
     mutating func date() throws(SealingError) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: try integer(UInt64.self))).nearestStorable
     }

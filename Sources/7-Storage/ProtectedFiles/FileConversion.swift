@@ -94,6 +94,8 @@ package struct FileConversion: Sendable {
     func checkSpace(_ needed: UInt64, beside path: String) throws(SealedFileError) {
         var system = statvfs()
         guard statvfs(path, &system) == 0 else { throw .last("examine the file system of", path) }
-        guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= needed else { throw .diskFull(path: path) }
+        guard UInt64(system.f_bavail).timesClamping(UInt64(system.f_frsize)) >= needed else {
+            throw .diskFull(path: path)
+        }
     }
 }

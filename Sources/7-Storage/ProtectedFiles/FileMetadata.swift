@@ -11,7 +11,7 @@ struct FileMetadata {
     var linkCount: Int { Int(clamping: information.st_nlink) }
     var size: UInt64 { UInt64(clamping: information.st_size) }
     /// The bytes that the file takes on the disk: fewer than its size if it has holes.
-    var allocated: UInt64 { UInt64(clamping: information.st_blocks) * 512 }
+    var allocated: UInt64 { min(UInt64(clamping: information.st_blocks), 1 << 50) * 512 }
     var identity: FileIdentity { FileIdentity(information) }
     var isRegular: Bool { information.st_mode & S_IFMT == S_IFREG }
 

@@ -119,7 +119,7 @@ final class DatabaseSource {
         guard statvfs(folder, &system) == 0 else {
             throw ProtectedDatabaseError("examine the file system of", folder, errno: errno)
         }
-        guard UInt64(system.f_bavail) * UInt64(system.f_frsize) >= total + total / 32 + 65_536 else {
+        guard UInt64(system.f_bavail).timesClamping(UInt64(system.f_frsize)) >= total + total / 32 + 65_536 else {
             throw ProtectedDatabaseError(
                 .diskFull, path: file.path,
                 message:

@@ -24,8 +24,11 @@ extension ProtectedDatabaseFile {
         let (from, to) = (companions(of: database), target.companions(of: database))
         guard !isRenamed || access(from[0], F_OK) == 0 else {
             throw ProtectedDatabaseError(
-                .fileNotFound, path: path, message: "there is neither \(path) nor \(from[0]), its page index")
+                .fileNotFound, path: path,
+                message: "there is neither \(path) nor \(from[0]), its page index"
+                    + (access(to[0], F_OK) == 0 ? "; \(target.path) has its index: nothing is left to do" : ""))
         }
+        try checkLogs(target, isRenamed: isRenamed)
         let source = isRenamed ? nil : try DatabaseSource(self, try claim().0)
         try withExtendedLifetime(source) {
             var linked: [String] = []
@@ -38,9 +41,28 @@ extension ProtectedDatabaseFile {
                 throw error
             }
             try DurableFile.synchronizeFolder(of: target.path)
-            for path in from { unlink(path) }
+            // The index goes last: while it has the former name, the same call still finishes.
+            for path in from.reversed() { unlink(path) }
         }
         try DurableFile.synchronizeFolder(of: path)
+    }
+
+    /// SQLite finds a log by the database's name: without its log, the database would lose what was committed last, and
+    /// with another one's it would be damaged.
+    private func checkLogs(_ target: ProtectedDatabaseFile, isRenamed: Bool) throws {
+        let logs = ["-wal", "-journal"]
+        if isRenamed, let log = logs.map({ path + $0 }).first(where: { access($0, F_OK) == 0 }) {
+            throw ProtectedDatabaseError(
+                .invalidRequest, path: target.path,
+                message: "\(log) belongs to the database: rename \(target.path) back to \(path), and then use "
+                    + "`keychain db move`")
+        }
+        // One that was renamed together with its log keeps it.
+        guard !isRenamed, let log = logs.map({ target.path + $0 }).first(where: { access($0, F_OK) == 0 }) else {
+            return
+        }
+        throw ProtectedDatabaseError(
+            .fileExists, path: target.path, message: "\(log) of another database is there: choose another name")
     }
 
     /// The files that carry the name of the database: its page index and its key file.

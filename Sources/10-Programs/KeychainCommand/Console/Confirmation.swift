@@ -1,8 +1,7 @@
 import CLibrary
 import StatusCodes
 
-/// A question to a person before something is lost that cannot come back. The person types a word, so that no single
-/// key loses anything.
+/// Asks a person before a command takes something away. The person types a word, so that no single key does it.
 struct Confirmation {
     /// What is lost, as a sentence with its full stop.
     let loss: String

@@ -19,6 +19,10 @@ struct DatabaseKeyItems {
             (purpose, account) = (info.pageSize != nil ? .database : .cipherFile, identifier)
             return
         }
+        if name.hasPrefix(SQLCipherKeys.pathPrefix) {
+            (purpose, account) = (.cipherFile, name)
+            return
+        }
         let isIdentifier = name.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
         guard isIdentifier, name.utf8.count == 20 || name.utf8.count == 32 else {
             throw Failure(
@@ -44,7 +48,10 @@ struct DatabaseKeyItems {
 
     /// The items that are there: that of the list first, in the one group that is meant.
     func present(in group: String?, _ session: VaultSession) throws -> [StoredItem] {
-        let found = try services.flatMap { try session.described(query($0, group)) }
+        try ofOneGroup(services.flatMap { try session.described(query($0, group)) })
+    }
+
+    private func ofOneGroup(_ found: [StoredItem]) throws -> [StoredItem] {
         let groups = Set(found.map(\.accessGroup)).sorted()
         guard groups.count < 2 else {
             throw Failure(
@@ -57,7 +64,8 @@ struct DatabaseKeyItems {
 
     /// The items that were deleted, and can come back.
     func deleted(in group: String?, _ session: VaultSession) throws -> [StoredItem] {
-        try services.flatMap { try session.versions(query($0, group)) }.filter(\.isDeleted).map(\.item)
+        try ofOneGroup(
+            services.flatMap { try session.versions(query($0, group)) }.filter(\.isDeleted).map(\.item))
     }
 
     /// The enclave's key for which the key is encrypted.
@@ -91,11 +99,15 @@ struct DatabaseKeyItems {
     }
 
     /// Removes the items for good, with what they were, and with the key of the enclave.
-    func destroy(in group: String?, _ session: VaultSession) throws {
-        let items = try present(in: group, session)
-        let known = items.isEmpty ? try deleted(in: group, session) : items
+    ///
+    /// - Parameters:
+    ///   - items: Those that are there; none if they were deleted already.
+    ///   - known: Those, or else the deleted ones, all of one group.
+    func destroy(_ items: [StoredItem], known: [StoredItem], _ session: VaultSession) throws {
         for item in items { _ = try session.perform(DeleteItems(ItemQuery(item: item))) }
-        for service in services { _ = try session.perform(PurgeVersions(query(service, group))) }
+        for service in services {
+            _ = try session.perform(PurgeVersions(query(service, known.first?.accessGroup)))
+        }
         guard let label = enclaveKey(of: known) else { return }
         let key = ItemQuery(
             itemClass: .key,

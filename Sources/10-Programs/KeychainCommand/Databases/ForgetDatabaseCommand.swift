@@ -58,7 +58,7 @@ struct ForgetDatabaseCommand: DocumentedCommand {
             let name = known.lazy.compactMap { $0.attribute(.label) }.first.map { AttributeText($0).forTerminal }
             if !yes { try confirm(name ?? key.account) }
             if forGood {
-                try key.destroy(in: group, session)
+                try key.destroy(items, known: known, session)
             } else {
                 try key.forget(items, session)
             }
@@ -67,9 +67,11 @@ struct ForgetDatabaseCommand: DocumentedCommand {
                     json: Answer(
                         identifier: key.account, name: name, group: first.accessGroup, canComeBack: !forGood))
             }
-            let remedy =
-                forGood ? "for good" : "`keychain restore \(key.service) \(key.account)` brings it back"
-            try StandardOutput.write(line: "\(name ?? key.account): its key is forgotten; \(remedy)")
+            let outcome =
+                forGood
+                ? "its key is gone for good"
+                : "its key is forgotten; `keychain restore \(key.service) \(key.account)` brings it back"
+            try StandardOutput.write(line: "\(name ?? key.account): \(outcome)")
         }
     }
 

@@ -13,8 +13,8 @@ struct FileInfoCommand: DocumentedCommand {
     static let summary = "Show the class and size of protected and encrypted files."
     static let details = """
         Works while the class is closed. Shows what the file says about itself, which anybody could have written: \
-        `keychain file verify` checks it. Of a folder, the files that are protected or encrypted are shown, below it, \
-        too, and the others are counted: --all shows them. `keychain db info` says more of an encrypted database.
+        `keychain file verify` checks it. For a folder, it shows the protected and encrypted files in it and below it, \
+        and counts the others; --all shows them too. `keychain db info` says more of an encrypted database.
         """
     static let examples = [
         Example("One file", "keychain file info ~/Records/tax.pdf"),

@@ -32,7 +32,7 @@ enum AskpassQuestion {
         }
     }
 
-    /// A URL that has a scheme: without one, it would name the passwords of any.
+    /// A URL with a scheme. Without one, it would name passwords of every scheme.
     private static func address(_ text: String) -> InternetAddress? {
         InternetAddress(text).flatMap { $0.scheme == nil ? nil : $0 }
     }

@@ -70,7 +70,8 @@ struct InternetAddress: Equatable {
 
     // MARK: Services
 
-    /// A service, of which addresses can have several forms. Its parts are bytes: other texts can look the same.
+    /// What an address names. Two forms of one address name the same service. Parts are compared as bytes, because
+    /// different texts can look the same.
     struct Service: Hashable {
         fileprivate var scheme: [UInt8]?
         fileprivate var host: [UInt8]
@@ -78,7 +79,7 @@ struct InternetAddress: Equatable {
         fileprivate var path: [UInt8]
     }
 
-    /// Without a port, the address means the default port of its scheme, and without a path that of no path.
+    /// Without a port: the default port of the scheme. Without a path: no path.
     var service: Service {
         Service(
             scheme: scheme.map { Array($0.utf8) }, host: Array(canonicalHost.utf8), port: port ?? defaultPort,
@@ -87,8 +88,8 @@ struct InternetAddress: Equatable {
 
     /// Whether this address, which somebody asks for, names a password that is stored under the other one.
     ///
-    /// What is not given is not just anything: only the account may be that of anybody. A person may also leave out the
-    /// scheme; then it is the stored one's.
+    /// A part that is left out matches no other value, except the account. A person may also leave out the scheme; then
+    /// it is the stored one's.
     func names(_ stored: InternetAddress) -> Bool {
         var asked = self
         asked.scheme = scheme ?? stored.scheme

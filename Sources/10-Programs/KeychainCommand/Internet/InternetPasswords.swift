@@ -45,7 +45,7 @@ struct InternetPasswords {
         }
         let named = select(Array(found.values), address, domain)
         guard named.isEmpty else { return named }
-        // Another program may have written the address in another way. Who asks for one item is not asked for others.
+        // Another program may have written the address in another form. Nobody is asked about those items.
         do {
             return select(try copy([:], interaction: .skip), address, domain)
         } catch VaultError.accessDenied {

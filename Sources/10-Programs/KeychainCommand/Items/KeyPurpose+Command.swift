@@ -21,12 +21,13 @@ extension KeyPurpose {
     /// What the item is, after its name.
     var description: String {
         switch self {
-        case .database: "is the key of an encrypted database"
-        case .cipherFile: "is the key of a SQLCipher file"
-        case .sealedFields(let keyring): "is a key of the sealed fields of '\(keyring.escapedForTerminal)'"
-        case .pepper: "is the pepper without which no password of its program is right"
-        case .right: "belongs to a right that a program keeps (LARightStore)"
-        case .portalSecret: "is the key to what a program in a sandbox keeps"
+        case .database: "is the key of an encrypted database: without it nobody can read the database"
+        case .cipherFile: "is the key of a SQLCipher file: without it nobody can read the file"
+        case .sealedFields(let keyring):
+            "is a key of the sealed fields of '\(keyring.escapedForTerminal)': without it nobody can read them"
+        case .pepper: "is a pepper: without it no password of its program can be checked"
+        case .right: "belongs to a stored right (LARightStore): without it the right is lost"
+        case .portalSecret: "is the key of a program in a sandbox: without it the program cannot read its data"
         }
     }
 
@@ -40,18 +41,20 @@ extension KeyPurpose {
         switch self {
         case .database, .cipherFile:
             remedy =
-                "`keychain db forget \(account?.escapedForTerminal ?? "FILE")` takes it away, and says what that costs"
-        default: remedy = "its program removes it; say --stored-key to delete it all the same"
+                "`keychain db forget \(account?.escapedForTerminal ?? "FILE")` takes it away, and can be undone"
+        default:
+            remedy =
+                "Its program removes it; `keychain delete --stored-key` or `keychain key delete --stored-key` deletes it "
+                + "all the same"
         }
-        return Failure(
-            status: errSecParam, "\(name) \(description), which nobody can read without it: \(remedy)")
+        return Failure(status: errSecParam, "\(name) \(description). \(remedy)")
     }
 
     /// The refusal to replace such an item.
     func replacementRefusal(_ name: String) -> Failure {
         Failure(
             status: errSecDuplicateItem,
-            "\(name) \(description), which nobody can read with another one: choose another name for the secret")
+            "\(name) \(description). Choose another name for the secret")
     }
 }
 

@@ -9,8 +9,7 @@ struct DeleteKeyCommand: DocumentedCommand {
     static let details = """
         Exactly one key is deleted, or none. What was encrypted for it can no longer be decrypted, and a key of the \
         enclave cannot come back. Certificates for the key stay. On a terminal you have to type 'delete', unless --yes \
-        is given or the vault keeps the key as a former version; elsewhere nobody is asked. With --json, the number of deleted items \
-        is printed.
+        is given. Elsewhere nobody is asked. With --json, the number of deleted items is printed.
 
         A key that was stored for something else, such as a database whose key is in the enclave, is not deleted \
         unless --stored-key is given: what it opens could not be read any more.
@@ -38,17 +37,14 @@ struct DeleteKeyCommand: DocumentedCommand {
     }
 
     /// Asks a person at the terminal before a key is deleted that cannot come back.
-    private static func confirm(_ pair: KeyPair, _ session: VaultSession) throws {
+    private static func confirm(_ pair: KeyPair) throws {
         let loss: String
         switch pair.privateHalf {
         case .absent: return
         case .found where pair.isInEnclave: loss = "The key '\(pair.name)' is in the enclave and cannot come back."
         case .locked:
             loss = "The key '\(pair.name)' cannot come back if it is in the enclave, which the lock hides."
-        case .found(let item):
-            guard item.kept.count ?? (try? session.perform(KeepVersions(nil))) ?? 0 == 0 else { return }
-            fallthrough
-        case .withheld: loss = "The key '\(pair.name)' cannot come back, unless it is stored elsewhere, too."
+        case .found, .withheld: loss = "The key '\(pair.name)' cannot come back, unless it is stored elsewhere, too."
         }
         try Confirmation(loss: loss, word: "delete", verb: "deleted").ask(unattended: .goesOn)
     }
@@ -59,7 +55,7 @@ struct DeleteKeyCommand: DocumentedCommand {
         if !storedKey, let purpose = KeyPurpose(named: pair.tag) {
             throw purpose.refusal("'\(pair.name)'", account: nil)
         }
-        if !yes { try Self.confirm(pair, session.session) }
+        if !yes { try Self.confirm(pair) }
         let query = ItemQuery(
             itemClass: .key, attributes: [.applicationLabel: .data(pair.hash)], accessGroup: pair.group,
             synchronizable: .any)

@@ -46,7 +46,7 @@ extension GuessingTime {
     ///   - loss: What holds if the secret is forgotten; nil if something else opens it then.
     func show(_ secret: String, with files: String, ifForgotten loss: String?) {
         let time = seconds < 1 ? words : "at most \(words)"
-        let worth = isWeak ? "weak: guessed in \(time) by who has \(files); use five or more words" : "strong"
+        let worth = isWeak ? "weak: who has \(files) guesses it in \(time); use five or more words" : "strong"
         CommandNote.show("the \(secret) is \(worth)" + (loss.map { ". \($0)" } ?? ""))
     }
 }

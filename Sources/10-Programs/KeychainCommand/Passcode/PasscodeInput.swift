@@ -130,11 +130,14 @@ struct NewPasscodeInput: ParsableArguments {
     /// Tells what a passcode that was set is worth.
     func showWorth(of passcode: SecretBytes, in session: VaultSession) {
         var loss: String?
-        if case .absent = (try? session.perform(ReadStatus()))?.recoveryKey {
+        let status = try? session.perform(ReadStatus())
+        if case .absent = status?.recoveryKey {
             loss = "If it is forgotten, only a recovery key opens the vault: `keychain recovery create`"
         }
         GuessingTime(passcode, memory: memory ?? 256, passes: passes ?? 2).show(
-            "passcode", with: "the vault's folder", ifForgotten: loss)
+            "passcode",
+            with: status?.enclave == "tpm2" ? "the vault's folder and this machine's TPM" : "the vault's folder",
+            ifForgotten: loss)
     }
 
     /// The new passcode: from the descriptor, or typed twice.

@@ -13,8 +13,9 @@ struct PasswordMatch {
     var attributes: CustomAttributes
     var scope: ItemScope
 
-    /// Returns the one password, without its value. Nobody is asked: passwords that need a person have names of their
-    /// own, and are found by those.
+    /// Returns the one password, without its value.
+    ///
+    /// Asks nobody. An item that needs a person is found only by service and account.
     func one(in session: VaultSession) throws -> StoredItem {
         var withheld = 0
         var found: [StoredItem] = []

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeychainModel
+import StatusCodes
 import VaultInterface
 
 /// Names what a recovery does not bring back.
@@ -43,21 +44,33 @@ struct CheckRecoveryCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        if let tool = OtherTool.served {
+            throw Failure(status: errSecMissingEntitlement, "nothing is checked: \(tool.note)")
+        }
         if case .absent = try session.perform(ReadStatus()).recoveryKey {
             CommandNote.show("there is no recovery key: `keychain recovery create`")
         }
-        let lost = try ItemClass.stored.flatMap { try Self.lost($0, session) }
+        var damaged = 0
+        let lost = try ItemClass.stored.flatMap { try Self.lost($0, session) { damaged += 1 } }
+        if damaged > 0 {
+            CommandNote.show("damaged items are left out, \(damaged) of them: `keychain status --verify` names them")
+        }
         if json { return try StandardOutput.write(json: lost) }
         let rows = lost.map(\.row).sorted { $0.lexicographicallyPrecedes($1) }
         guard !rows.isEmpty else {
+            guard damaged == 0 else { return }
             return CommandNote.show("a recovery brings back every item of this vault")
         }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 
-    private static func lost(_ itemClass: ItemClass, _ session: VaultSession) throws -> [Lost] {
-        let items = try session.described(ItemQuery(itemClass: itemClass, synchronizable: .any))
-            .filter { $0.accessControl.protection.isThisDeviceOnly || $0.isEnclaveKey }
+    private static func lost(
+        _ itemClass: ItemClass, _ session: VaultSession, damaged: () -> Void
+    ) throws -> [Lost] {
+        let found = try session.described(ItemQuery(itemClass: itemClass, synchronizable: .any)) { part in
+            if case .damage = part { damaged() }
+        }
+        let items = found.filter { $0.accessControl.protection.isThisDeviceOnly || $0.isEnclaveKey }
         guard itemClass == .key else { return items.map(Lost.init) }
         // A key has two halves: the private one tells where it is.
         var seen: Set<AttributeValue> = []

@@ -22,7 +22,7 @@ package struct SQLCipherKeys: Sendable {
     private static let noteOfStaying = Data([2])
 
     /// The beginning of the account of a key whose file does not hold its salt.
-    private static let pathPrefix = "file:"
+    package static let pathPrefix = "file:"
 
     /// Of the file.
     let path: String
