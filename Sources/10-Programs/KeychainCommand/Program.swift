@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainDaemon
+import SystemLibraries
 import Vault
 import VaultInterface
 import VaultService
@@ -13,8 +14,21 @@ import VaultService
 enum Program {
     static func main() {
         let arguments = CommandLine.arguments
+        widenForHelp(arguments)
         if name(in: arguments) == DaemonProgram.name { DaemonProgram.main(Array(arguments.dropFirst())) }
         exit(run(arguments))
+    }
+
+    /// The argument parser's help needs room beside its first column of 26, and ends the program without.
+    private static func widenForHelp(_ arguments: [String]) {
+        guard arguments.contains(where: { ["help", "-h", "--help"].contains($0) || $0.hasPrefix("--help-") }) else {
+            return
+        }
+        var size = winsize()
+        let columns =
+            Environment.value(of: "COLUMNS").map { Int($0) ?? 0 }
+            ?? (ioctl(1, UInt(truncatingIfNeeded: TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80)
+        if columns < 40 { setenv("COLUMNS", "40", 1) }
     }
 
     /// Returns the last part of the name that the program was started with.
@@ -103,12 +117,13 @@ enum Program {
     private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
         let asJSON = isJSONAsked(arguments)
         if let exit = error as? ExitCode { return exit.rawValue }
-        guard let failure = Failure(reporting: error) else {
+        guard var failure = Failure(reporting: error) else {
             if KeychainTool.exitCode(for: error) == .success {
                 return printRequested(KeychainTool.fullMessage(for: error))
             }
             return unparsable(KeychainTool.message(for: error), arguments).report(asJSON: asJSON)
         }
+        failure.noteOtherTool()
         return failure.report(asJSON: asJSON)
     }
 

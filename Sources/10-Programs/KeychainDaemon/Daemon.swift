@@ -55,8 +55,9 @@ struct Daemon: ParsableCommand {
         guard options.metrics?.hasPrefix("/") ?? true else {
             throw ValidationError("--metrics takes an absolute path")
         }
-        guard options.rate >= 0, options.connections > 0 else {
-            throw ValidationError("--rate and --connections are numbers of requests and connections")
+        // More descriptors than a process can have are of no use: five for each connection.
+        guard options.rate >= 0, (1...200_000).contains(options.connections) else {
+            throw ValidationError("--rate is a number of requests, and --connections takes 1 to 200,000")
         }
     }
 

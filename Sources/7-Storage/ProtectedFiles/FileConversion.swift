@@ -31,6 +31,7 @@ package struct FileConversion: Sendable {
     ) throws(SealedFileError) {
         let plain = try PlainFile(path, expected)
         guard try !plain.isProtected else { throw .alreadyProtected(path: path) }
+        guard !VaultFiles.include(path) else { throw .ofVault(path: path) }
         try checkNames(plain.metadata, path)
         try plain.checkWriters()
         // Room for the header, and for an index with 28 bytes per chunk of 64 KiB.

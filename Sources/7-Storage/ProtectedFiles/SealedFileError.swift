@@ -26,6 +26,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
     case notRegular(path: String)
     case symbolicLink(path: String)
     case hardLinked(path: String, names: Int)
+    /// A file of a vault, without whose keys no protected file opens.
+    case ofVault(path: String)
     case alreadyProtected(path: String)
     /// A process wrote to the file while it was read.
     case changed(path: String)
@@ -71,6 +73,8 @@ package enum SealedFileError: Error, Equatable, CustomStringConvertible {
         case .hardLinked(let path, let names):
             "\(path) has \(names) names (hard links), and the other names would still lead to the old file; remove "
                 + "them first"
+        case .ofVault(let path):
+            "\(path) belongs to a vault, and without it no protected file opens: leave the vault's folder as it is"
         case .alreadyProtected(let path): "\(path) is protected already"
         case .changed(let path): "\(path) was changed while it was read; try again when nobody writes to it"
         case .openForWriting(let path):

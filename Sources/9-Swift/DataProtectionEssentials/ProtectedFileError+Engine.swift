@@ -17,6 +17,7 @@ extension ProtectedFileError {
             case .alreadyExists(let path): (.fileExists, path)
             case .notRegular(let path), .symbolicLink(let path): (.notRegularFile, path)
             case .hardLinked(let path, _): (.hardLinked, path)
+            case .ofVault(let path): (.unsupported, path)
             case .alreadyProtected(let path): (.alreadyProtected, path)
             case .notProtected(let path), .notEncryptedWithPassword(let path), .encryptedWithPassword(let path):
                 (.notProtected, path)

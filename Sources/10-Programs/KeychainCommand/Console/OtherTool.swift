@@ -70,3 +70,13 @@ struct OtherTool {
         throw VaultError.accessDenied(.rightNotHeld(right: name, client: tool.caller.identifier))
     }
 }
+
+extension Failure {
+    /// Says of what was not found that the daemon may only not show it to this copy of the tool.
+    mutating func noteOtherTool() {
+        guard status == errSecItemNotFound, ProcessVault.environmentGroups().isEmpty, let tool = OtherTool.served,
+            tool.isUnknownCopy, !message.contains(tool.note)
+        else { return }
+        message += "; \(tool.note)"
+    }
+}

@@ -11,7 +11,7 @@ func withOwnersVault<Result>(
 ) throws -> Result {
     try OtherTool.refuseUnknownCopy(nil, "nothing was done")
     let owner = OwnersVault(session: try VaultSession.ofOwner(passcode))
-    try ItemRequirement.check(require) { try owner.session.perform(ReadStatus()) }
+    try ItemRequirement.check(require, owner.session)
     return try VaultSession.$override.withValue(owner, operation: body)
 }
 

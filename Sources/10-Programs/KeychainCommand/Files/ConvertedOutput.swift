@@ -39,6 +39,7 @@ enum ConvertedOutput {
                 status: errSecIO, exitCode: ExitStatus.other,
                 "\(name.escapedForTerminal) is not a place for a file: '-' is standard output")
         }
+        try Self.refuseFileOfVault(name)
         guard given.force else {
             throw Failure(
                 status: errSecDuplicateItem,
@@ -46,6 +47,11 @@ enum ConvertedOutput {
                     + "--force"
             )
         }
+    }
+
+    /// Refuses to replace a file of a vault, whatever --force says.
+    static func refuseFileOfVault(_ path: String) throws {
+        guard !VaultFiles.include(path) else { throw Failure(SealedFileError.ofVault(path: path)) }
     }
 
     /// Writes to standard output, with the errors of a file.

@@ -93,7 +93,9 @@ struct EncryptFileCommand: DocumentedCommand {
             "password", with: "the file", ifForgotten: "If it is forgotten, nothing opens the file")
         guard !isToStandardOutput else { return }
         for answer in answers {
-            let kept = answer.path == Self.standardInput ? "" : "; \(answer.path.escapedForTerminal) is kept"
+            let isReplaced = answer.output == answer.path
+            let kept =
+                answer.path == Self.standardInput || isReplaced ? "" : "; \(answer.path.escapedForTerminal) is kept"
             try StandardOutput.write(line: "\(answer.output.escapedForTerminal) written\(kept)")
         }
     }

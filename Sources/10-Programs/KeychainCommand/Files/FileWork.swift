@@ -76,8 +76,10 @@ struct FileWork {
                 }
             } catch {
                 if let error = error as? SealedFileError, !named.contains(file.path) {
-                    if case .encryptedWithPassword = error {
+                    switch error {
+                    case .encryptedWithPassword, .ofVault:
                         return shared.withLock { $0.answer.leftAlone += 1 }
+                    default: break
                     }
                     // What is gone since its folder was listed needs nothing any more.
                     if isSweep, case .notFound = error { return }

@@ -98,6 +98,7 @@ enum CargoCredential {
             let item = try search(registry).one(in: .ofOwner(), includingValues: true)
             return item.value.map { String(decoding: $0, as: UTF8.self) }
         } catch VaultError.itemNotFound {
+            try OtherTool.refuseUnknownCopy(nil, "nothing was found")
             return nil
         }
     }
@@ -129,7 +130,10 @@ enum CargoCredential {
     private static func logout(_ registry: Request.Registry) throws -> Bool {
         guard try ProcessVault.exists() else { return false }
         let session = try VaultSession.ofOwner()
-        guard let item = try search(registry).oneIfAny(in: session) else { return false }
+        guard let item = try search(registry).oneIfAny(in: session) else {
+            try OtherTool.refuseUnknownCopy(nil, "nothing was removed")
+            return false
+        }
         _ = try session.perform(DeleteItems(ItemQuery(item: item)))
         return true
     }

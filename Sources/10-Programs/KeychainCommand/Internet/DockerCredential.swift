@@ -37,7 +37,9 @@ enum DockerCredential {
     }
 
     private static func server() throws -> String {
-        let text = String(decoding: try HelperProgram.input(), as: UTF8.self)
+        guard let text = String(validating: try HelperProgram.input(), as: UTF8.self) else {
+            throw Failure(status: errSecParam, "the server URL is no text")
+        }
         let server = text.trimmed
         guard !server.isEmpty else { throw Failure(status: errSecParam, "no credentials server URL") }
         return server
@@ -70,7 +72,7 @@ enum DockerCredential {
         let former = try find(given.ServerURL, passwords)
         // For docker each text is a server of its own.
         let isOthers = try passwords.find(address, in: .only(domain), interaction: .skip).contains {
-            $0.customAttributes[serverAttribute] != given.ServerURL
+            !($0.customAttributes[serverAttribute] ?? "").utf8.elementsEqual(given.ServerURL.utf8)
         }
         let stored = try passwords.store(
             .wipedWhenFreed(Data(given.Secret.utf8)), at: address, label: "Docker Credentials",

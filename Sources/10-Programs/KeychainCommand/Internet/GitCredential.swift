@@ -130,11 +130,15 @@ private struct GitRequest {
 
     subscript(name: String) -> Data? { values[name] }
 
-    func text(_ name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
+    /// Nil for bytes that are not UTF-8, too: as text, all of them would be the same.
+    func text(_ name: String) -> String? { values[name].flatMap { String(validating: $0, as: UTF8.self) } }
 
-    /// Nil without a protocol or a host: a helper must not answer then with whatever it has.
+    /// Nil without a protocol or a host: a helper must not answer then with whatever it has. Nil also if a part of the
+    /// address is no text: nothing is kept for it, and nothing given.
     var address: InternetAddress? {
-        guard let scheme = text("protocol"), let host = text("host") else { return nil }
+        guard let scheme = text("protocol"), let host = text("host"),
+            ["path", "username"].allSatisfy({ values[$0] == nil || text($0) != nil })
+        else { return nil }
         return InternetAddress(scheme: scheme, authority: host, path: text("path"), account: text("username"))
     }
 }

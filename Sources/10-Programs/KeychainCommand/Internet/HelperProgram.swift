@@ -25,7 +25,9 @@ enum HelperProgram: String, CaseIterable {
             try? StandardOutput.write(line: Failure(error).message)
             return ExitStatus.other
         } catch {
-            return Failure(error).report(asJSON: false)
+            var failure = Failure(error)
+            failure.noteOtherTool()
+            return failure.report(asJSON: false)
         }
     }
 

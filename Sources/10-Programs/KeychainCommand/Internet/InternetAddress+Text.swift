@@ -20,11 +20,13 @@ extension InternetAddress {
         // Names of users may have an @ of their own.
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
             guard !authority[..<at].contains(UInt8(ascii: ":")) else { return nil }
-            account = Self.decoded(authority[..<at])
+            guard let name = Self.decoded(authority[..<at]) else { return nil }
+            account = name
             place = authority[(at + 1)...]
         }
+        guard let path = Self.decoded(path) else { return nil }
         self.init(
-            scheme: scheme, authority: String(decoding: place, as: UTF8.self), path: Self.decoded(path),
+            scheme: scheme, authority: String(decoding: place, as: UTF8.self), path: path,
             account: account?.isEmpty == true ? nil : account)
     }
 
@@ -79,7 +81,9 @@ extension InternetAddress {
     }
 
     /// Returns what percent-encoded bytes mean. A percent sign that encodes nothing stands for itself.
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
+    ///
+    /// - Returns: Nil if they are no text: as text, all such bytes would be the same.
+    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
         var result: [UInt8] = []
         var rest = bytes
         while let byte = rest.popFirst() {
@@ -92,6 +96,6 @@ extension InternetAddress {
                 result.append(byte)
             }
         }
-        return String(decoding: result, as: UTF8.self)
+        return String(validating: result, as: UTF8.self)
     }
 }

@@ -46,13 +46,18 @@ struct InternetPasswords {
         let named = select(Array(found.values), address, domain)
         guard named.isEmpty else { return named }
         // Another program may have written the address in another form. Nobody is asked about those items.
+        var others: [StoredItem] = []
         do {
-            return select(try copy([:], interaction: .skip), address, domain)
+            others = select(try copy([:], interaction: .skip), address, domain)
         } catch VaultError.accessDenied {
             // A program that may not list the items has only those that it names.
-            return []
         }
+        if others.isEmpty { try refuseUnknownCopy() }
+        return others
     }
+
+    /// What another copy of the tool does not find must not look lost.
+    private func refuseUnknownCopy() throws { try OtherTool.refuseUnknownCopy(named, "nothing was found") }
 
     private func select(_ items: [StoredItem], _ address: InternetAddress, _ domain: Domain) -> [StoredItem] {
         items.filter { address.names(InternetAddress($0)) && domain.has($0.securityDomain) }
@@ -63,8 +68,9 @@ struct InternetPasswords {
     ///
     /// - Parameter withheld: Called for each item that needs a person, if the vault does not tell this program of it.
     func all(custom: CustomAttributes = [:], withheld: () -> Void = {}) throws -> [StoredItem] {
-        try copy([:], custom: custom, interaction: .skip, withheld: withheld)
-            .sorted { $0.modificationDate > $1.modificationDate }
+        let found = try copy([:], custom: custom, interaction: .skip, withheld: withheld)
+        if found.isEmpty { try refuseUnknownCopy() }
+        return found.sorted { $0.modificationDate > $1.modificationDate }
     }
 
     private func copy(

@@ -1,3 +1,4 @@
+import Access
 import ArgumentParser
 import Bytes
 import FoundationEssentials
@@ -30,16 +31,26 @@ enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
         return allCases.filter { flags.contains($0.flag) }.map(\.rawValue)
     }
 
-    /// Refuses requirements that nobody could meet because no passcode is set: what they guard could be written and
-    /// never read.
-    static func check(_ require: [ItemRequirement], _ status: () throws -> VaultStatus) throws {
-        guard require.contains(where: { [.presence, .passcode].contains($0) }), try !status().isPasscodeSet else {
-            return
+    /// Refuses requirements that nobody could meet, because no passcode is set or no finger is enrolled: what they guard
+    /// could be written and never read, and it would take the place of what can be read.
+    static func check(_ require: [ItemRequirement], _ session: VaultSession) throws {
+        if require.contains(where: { [.presence, .passcode].contains($0) }),
+            try !session.perform(ReadStatus()).isPasscodeSet
+        {
+            throw Failure(
+                status: VaultError.passcodeNotSet.osStatus,
+                "no passcode is set, so nobody could show that a person is there: set one with `keychain passcode set` "
+                    + "first, or leave --require out")
         }
-        throw Failure(
-            status: VaultError.passcodeNotSet.osStatus,
-            "no passcode is set, so nobody could show that a person is there: set one with `keychain passcode set` "
-                + "first, or leave --require out")
+        if require.contains(.biometry), !require.contains(.passcode),
+            let failure = try session.perform(ReadPresenceAvailability()).biometryFailure,
+            failure == .biometryNotAvailable || failure == .biometryNotEnrolled
+        {
+            throw Failure(
+                status: VaultError.presence(failure).osStatus,
+                "there is no fingerprint reader, or no finger is enrolled, so nobody could show one: choose another "
+                    + "requirement, or enrol a finger with fprintd-enroll")
+        }
     }
 }
 

@@ -39,7 +39,7 @@ struct KeyProtection: ParsableArguments {
 
     /// Refuses requirements that nobody could meet, before a key is made.
     func check(_ session: KeyCommandSession) throws {
-        try ItemRequirement.check(require) { try session.status() }
+        try ItemRequirement.check(require, session.session)
     }
 
     private var flags: AccessControl.Flags? {

@@ -44,6 +44,7 @@ struct PurgeCommand: DocumentedCommand {
     }
 
     func run() throws {
+        try OtherTool.refuseUnknownCopy(scope.group, "nothing was purged")
         if !yes {
             let whose = service == nil ? "all items" : "this password"
             try Confirmation(

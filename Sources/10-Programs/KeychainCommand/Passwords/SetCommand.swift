@@ -108,7 +108,7 @@ struct SetCommand: DocumentedCommand {
         }
         try OtherTool.refuseUnknownCopy(scope.group)
         let session = try VaultSession.ofOwner(passcode)
-        try ItemRequirement.check(require) { try session.perform(ReadStatus()) }
+        try ItemRequirement.check(require, session)
         let authentication = try itemPassword.authentication(isNew: require.contains(.password))
         let search = PasswordSearch(name, scope, authentication)
         let existing = try search.oneIfAny(in: session)

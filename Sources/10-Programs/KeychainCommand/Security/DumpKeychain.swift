@@ -10,6 +10,7 @@ struct DumpKeychain: SecuritySubcommand {
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         try tool.checkKeychains(options.operands)
         let session = try VaultSession.ofOwner()
+        try OtherTool.refuseUnknownCopy(nil, "nothing is shown")
         let path = try tool.keychainPath()
         for itemClass in ItemClass.stored {
             for item in try items(itemClass, includingValues: options.contains("d"), session) {

@@ -30,7 +30,9 @@ enum SecurityFailure: Error {
     static func vault(_ error: VaultError, during operation: String) -> SecurityFailure {
         let reason =
             switch error {
-            case .itemNotFound: "The specified item could not be found in the keychain."
+            case .itemNotFound:
+                "The specified item could not be found in the keychain."
+                    + (OtherTool.served.map { $0.isUnknownCopy ? "\n" + $0.note : "" } ?? "")
             case .itemExpired(let date):
                 "The specified item could not be found in the keychain.\n"
                     + "It is there, and expired at \(Timestamp(date).iso8601): `keychain get --expired` reads it."

@@ -102,6 +102,7 @@ struct MakeBackupCommand: DocumentedCommand {
         }
         let path = BackupFile.path(file)
         if !force, file != "-", access(path, F_OK) == 0 { throw BackupFile.exists(path) }
+        if file != "-" { try ConvertedOutput.refuseFileOfVault(path) }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let operation = MakeBackup(try seal())
         let progress = FileProgress(nil, amongData: file == "-")
