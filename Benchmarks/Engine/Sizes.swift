@@ -4,8 +4,8 @@ import KeychainModel
 import Vault
 import VaultInterface
 
-/// Operations over many items at once, in the vault of this process and through a daemon: whether each ends, and how its
-/// time grows with the number of items and their size.
+/// Operations over many items at once, in the vault of this process and through a daemon: whether each ends, and how
+/// its time grows with the number of items and their size.
 ///
 /// Each line of output is a name `sizes.OPERATION.ITEMS.BYTES.PLACE`, and the median and the best of all rounds in
 /// microseconds. An operation that is refused has its name end in `refused`.

@@ -1,7 +1,7 @@
 /// Conversions of numbers that end the program if the number does not fit.
 ///
-/// The package uses none of them: a number from a request, a file or a message can be any number. These declarations hide
-/// the standard library's from the package's code, and a build with warnings as errors refuses each use. Instead:
+/// The package uses none of them: a number from a request, a file or a message can be any number. These declarations
+/// hide the standard library's from the package's code, and a build with warnings as errors refuses each use. Instead:
 ///
 /// - `init(exactly:)` returns nil, and the caller throws what it throws for damage, or for a bad request;
 /// - `init(clamping:)` takes the nearest number: for times, sizes and counts that are told to somebody;

@@ -107,8 +107,8 @@ extension ProtectedDatabaseFile {
                 + "program has the database open")
     }
 
-    /// Returns the name, in the same folder, that a database had when it was with its page index; nil if the folder does
-    /// not tell.
+    /// Returns the name, in the same folder, that a database had when it was with its page index; nil if the folder
+    /// does not tell.
     ///
     /// - Parameter index: The index that is missing.
     static func formerName(ofIndex index: String) -> String? {

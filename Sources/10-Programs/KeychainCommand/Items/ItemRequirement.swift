@@ -31,8 +31,8 @@ enum ItemRequirement: String, CaseIterable, ExpressibleByArgument {
         return allCases.filter { flags.contains($0.flag) }.map(\.rawValue)
     }
 
-    /// Refuses requirements that nobody could meet, because no passcode is set or no finger is enrolled: what they guard
-    /// could be written and never read, and it would take the place of what can be read.
+    /// Refuses requirements that nobody could meet, because no passcode is set or no finger is enrolled: what they
+    /// guard could be written and never read, and it would take the place of what can be read.
     static func check(_ require: [ItemRequirement], _ session: VaultSession) throws {
         if require.contains(where: { [.presence, .passcode].contains($0) }),
             try !session.perform(ReadStatus()).isPasscodeSet

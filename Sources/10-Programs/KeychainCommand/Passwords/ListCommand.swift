@@ -110,7 +110,7 @@ struct ListCommand: DocumentedCommand {
         var query = ItemQuery(
             itemClass: .genericPassword, accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         query.reports = [.damage, .guarded]
-        // A listing asks nobody: the owner's tool is told the names of items that need a person, and others their number.
+        // A listing asks nobody: the owner's tool is told the names of items that need a person, others their number.
         query.authentication = AuthenticationOptions(interaction: .skip)
         if let service { query.attributes[.service] = .string(service) }
         query.customAttributes = try attribute.dictionary()
