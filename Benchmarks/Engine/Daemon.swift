@@ -55,7 +55,8 @@ final class BenchmarkDaemon {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        let rules = #"{"version": 1, "rules": [{"executable": "\#(own)", "groups": ["benchmark"], "rights": ["list"]}]}"#
+        let rule = #"{"executable": "\#(own)", "groups": ["benchmark"], "rights": ["list"]}"#
+        let rules = #"{"version": 1, "rules": [\#(rule)]}"#
         try Data(rules.utf8).write(to: URL(fileURLWithPath: folder + "/rules"))
         chmod(folder + "/rules", 0o600)
         process = try start(
