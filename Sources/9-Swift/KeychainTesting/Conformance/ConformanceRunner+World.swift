@@ -56,7 +56,7 @@ extension ConformanceRunner {
             let seconds = arguments.take("seconds")
             switch seconds {
             case .integer(let seconds)?: keychain.advanceTime(by: .seconds(seconds))
-            case .real(let seconds)?: keychain.advanceTime(by: .seconds(seconds))
+            case .real(let seconds)?: keychain.advanceTime(by: Duration(clampingSeconds: seconds))
             default: throw .malformed("a number of 'seconds'", seconds)
             }
         case "const": return try compareConstant(&arguments)
