@@ -1,6 +1,6 @@
 /// The purpose of a key that the keychain stores for another part of this package. The service of its item tells it.
 ///
-/// Whoever deletes such a key loses everything that it opens: commands recognize these items here and refuse.
+/// Without such a key, nobody opens what it protects. So commands recognize its item here, and refuse to delete it.
 package enum KeyPurpose: Sendable, Hashable {
     /// A database that is encrypted as a whole.
     case database

@@ -96,7 +96,7 @@ extension AuditFailure {
             case .passcodeDelayed: .delayed
             case .passcodeNotSet: .noPasscode
             case .erasedAfterWrongPasscodes: .erased
-            // The client sends a file's key, so any program can send one that is none.
+            // The client sends the key of a file. A wrong one is the client's fault, not the vault's.
             case .invalidRequest, .valueTooLarge, .attributesTooLarge, .unsupported, .passcodeIsSet, .corruptFileKey:
                 .invalid
             case .corruptItem, .corruptVault, .corruptBackup: .damaged

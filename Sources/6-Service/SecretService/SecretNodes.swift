@@ -30,7 +30,8 @@ struct SecretNodes {
         return [String(root.dropFirst(start.count).prefix { $0 != "/" })]
     }
 
-    /// Without a daemon, whoever reads a locked vault asks for the passcode.
+    /// Returns whether the vault can be read without a question. Without a daemon, reading a locked vault asks for the
+    /// passcode.
     private func isReadable() throws(VaultError) -> Bool {
         guard !hub.isOfSharedVault else { return true }
         let status = try access.session().perform(ReadStatus())

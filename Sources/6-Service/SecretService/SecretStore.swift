@@ -106,7 +106,7 @@ package struct SecretStore: Sendable {
             if let id { query.attributes[.account] = .string(id) }
         }
         query.limit = most
-        // Only who asks for the secret of one item is asked for more.
+        // A person is asked only when a program wants the secret of one item.
         let isOne = query.attributes[.account] != nil && includingSecrets
         query.authentication.interaction = isOne ? .allow : .skip
         query.reports = .damage

@@ -1,6 +1,6 @@
 import CLibrary
 
-/// The files of vaults: whoever replaces one of them loses the vault, and every file that it protects.
+/// The files of vaults. If one is replaced, the vault and every file that it protects are lost.
 package enum VaultFiles {
     /// The beginning of each keybag (Formats.md), and the name of its file.
     private static let (magic, name) = ([UInt8]("SKKEYBAG".utf8), "keybag")
