@@ -42,6 +42,14 @@ import Testing
             name: "keychain set", before: "printf v | keychain set s a --keep 1",
             command: "printf w | keychain set s a", back: "keychain restore s a", look: password),
         Line(
+            name: "keychain set --attribute", before: "printf v | keychain set s a --attribute x=1 --keep 1",
+            command: "printf v | keychain set s a --attribute y=2", back: "keychain restore s a",
+            look: "keychain list --attribute x=1 | grep -q s && echo here"),
+        Line(
+            name: "keychain set --keep, history --default",
+            before: "printf v | keychain set s a --keep 1; printf w | keychain set s a",
+            command: "printf w | keychain set s a --keep 0", look: "keychain history s a | grep -q former && echo here"),
+        Line(
             name: "keychain restore", before: "printf u | keychain set s a --keep 1; printf v | keychain set s a",
             command: "keychain restore s a", back: "keychain restore s a", look: password),
         Line(
@@ -54,6 +62,10 @@ import Testing
         Line(
             name: "keychain key delete", before: "keychain key create k", command: "keychain key delete k",
             word: "delete", look: "keychain key public k >/dev/null && echo here"),
+        Line(
+            name: "keychain internet set", before: "printf v | keychain internet set https://example.org --account a",
+            command: "printf w | keychain internet set https://example.org --account a",
+            look: #"test "$(keychain internet get https://example.org --account a)" = v && echo here"#),
         Line(
             name: "keychain internet delete",
             before: "printf v | keychain internet set https://example.org --account a",
@@ -74,7 +86,7 @@ import Testing
             name: "keychain passcode remove",
             before: passcode
                 + "printf v | keychain set s a --accessible when-passcode-set-this-device-only --passcode-fd 3 3<right",
-            command: "keychain passcode remove --passcode-fd 3 3<right",
+            command: "keychain passcode remove --passcode-fd 3 3<right", word: "remove", flag: "--yes",
             look: "keychain get s a --passcode-fd 3 3<right | grep -q v && echo here"),
         Line(
             name: "keychain recovery create",

@@ -125,6 +125,31 @@ import Testing
         #expect(errors[1].contains("changed the audit log since the last unlocking"))
     }
 
+    /// Programs use the vault that is served, and another one beside it would hide it.
+    @Test func aSecondVaultIsNotMadeByMistake() throws {
+        let outcome = try served(
+            """
+            keychain init --json; keychain init --enclave tpm2; echo "$?"; keychain init --detect-rollback; echo "$?"
+            ls -A .local 2>/dev/null; keychain init | grep vault
+            export KEYCHAIN_HOME="$HOME/other"; KEYCHAIN_SOCKET= ; unset KEYCHAIN_SOCKET
+            keychain init >/dev/null; keychain status | grep daemon; keychain list
+            """)
+        expect(
+            outcome,
+            """
+            {"enclave":"software","vault":".../served"}
+            1
+            1
+            vault    .../served
+            daemon    not asked, because KEYCHAIN_HOME is set
+            """)
+        let errors = outcome.errors.split(separator: "\n")
+        try #require(errors.count == 4, "\(outcome.errors)")
+        #expect(errors[0].contains("/served, which was there already: no vault was made; KEYCHAIN_HOME names"))
+        #expect(errors[1].contains("/served, and it is in the enclave 'software': no vault was made"))
+        #expect(errors[2].contains("/served, and cannot add a counter to it: no vault was made"))
+    }
+
     @Test func aRecoveryKeyMakesNoVault() throws {
         let outcome = try workplace.shell(
             "unset KEYCHAIN_HOME; keychain recovery create; KEYCHAIN_MODE=daemon keychain recovery create; ls -A .local"

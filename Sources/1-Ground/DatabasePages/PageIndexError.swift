@@ -24,8 +24,9 @@ package enum PageIndexError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "\(path), the page index of the database, does not exist; put it back beside the database, or make a "
-                + "new one from the present pages with `keychain db recover`"
+            "\(path), the page index of the database, does not exist; if the database was moved without it, finish "
+                + "that with `keychain db move OLD NEW`; otherwise put it back beside the database, or make a new one "
+                + "from the present pages with `keychain db recover`"
         case .alreadyExists(let path): "\(path) exists already"
         case .foreign(let path): "\(path) does not belong to this database"
         case .wrongKey(let path): "\(path) does not open with this key, or its beginning is damaged"

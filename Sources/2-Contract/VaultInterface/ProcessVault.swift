@@ -87,6 +87,11 @@ package enum ProcessVault {
         }
     }
 
+    /// The variable of the environment because of which this process asks no daemon; nil if it asks one.
+    package static func variableAgainstDaemon() -> String? {
+        (try? VaultPlace(environment: Environment.value))?.variableAgainstDaemon
+    }
+
     /// Who this process is when it does not say so: with a daemon, who that says it is.
     private static func undeclaredClient(of vault: OpenVault) -> Client {
         guard case .remote(let connection) = vault, environmentGroups().isEmpty else { return environmentClient() }

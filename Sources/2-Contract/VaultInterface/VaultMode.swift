@@ -15,6 +15,8 @@ package struct VaultPlace: Sendable, Equatable {
     package var mode: VaultMode
     /// Where a daemon may listen, in the order to try.
     package var sockets: [String]
+    /// The variable of the environment that has no daemon asked; nil if daemons are asked.
+    package private(set) var variableAgainstDaemon: String?
 
     /// - Parameter environment: The value of a variable; nil if it is not set.
     package init(environment: (String) -> String?) throws(VaultError) {
@@ -24,9 +26,11 @@ package struct VaultPlace: Sendable, Equatable {
                 throw .unusableVault(reason: "KEYCHAIN_MODE is '\(name)'; it can be embedded, daemon or auto")
             }
             mode = named
+            if mode == .embedded { variableAgainstDaemon = "KEYCHAIN_MODE" }
         } else if environment("KEYCHAIN_SOCKET") == nil, environment("KEYCHAIN_HOME") != nil {
             // A folder of one's own is meant to be used, whatever a daemon serves.
             mode = .embedded
+            variableAgainstDaemon = "KEYCHAIN_HOME"
         }
         if let path = environment("KEYCHAIN_SOCKET") {
             guard path.hasPrefix("/") else {

@@ -86,7 +86,9 @@ struct DatabaseSummary: Encodable {
         }
         guard encrypted else { return "\(name): plain, \(FileProgress.amount(Double(bytes)))" }
         let size = "\(FileProgress.amount(Double(bytes))) in pages of \(pageSize ?? 0)"
-        guard let key else { return "\(name): encrypted, \(size), no key for it is in this keychain" }
+        guard let key else {
+            return "\(name): encrypted, \(size), no key for it is in this keychain" + DatabaseKeyItems.wayBack(of: path)
+        }
         let group = accessGroup.map { ", group '\($0.escapedForTerminal)'" } ?? ""
         let needs = requires.map { ", requires \($0.joined(separator: ", "))" } ?? ""
         return "\(name): encrypted, \(size), class \(`class` ?? "?"), key in \(key.description)\(group)\(needs)"

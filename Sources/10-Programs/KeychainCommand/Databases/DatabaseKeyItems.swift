@@ -76,6 +76,14 @@ struct DatabaseKeyItems {
         }.first
     }
 
+    /// Says how the key of a file comes back that was forgotten; empty for a file whose key was not.
+    static func wayBack(of path: String) -> String {
+        guard let key = try? DatabaseKeyItems(path), let session = try? VaultSession.current(),
+            let deleted = try? key.deleted(in: nil, session), !deleted.isEmpty
+        else { return "" }
+        return "; it was forgotten: `keychain restore \(key.service) \(key.account)` brings it back"
+    }
+
     /// Gives the items the name of the database's file, by which people know them.
     func name(_ path: String, _ session: VaultSession) throws {
         let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -8,7 +8,9 @@ extension Failure {
         let message = error.message.escapedForTerminal
         switch error.code {
         case .locked: self.init(status: errSecInteractionNotAllowed, message)
-        case .keyNotFound, .fileNotFound: self.init(status: errSecItemNotFound, message)
+        case .keyNotFound:
+            self.init(status: errSecItemNotFound, message + DatabaseKeyItems.wayBack(of: error.path))
+        case .fileNotFound: self.init(status: errSecItemNotFound, message)
         case .fileExists, .alreadyEncrypted: self.init(status: errSecDuplicateItem, message)
         case .wrongKey, .damaged, .notDatabase: self.init(status: errSecDecode, message)
         case .authenticationFailed: self.init(status: errSecAuthFailed, message)

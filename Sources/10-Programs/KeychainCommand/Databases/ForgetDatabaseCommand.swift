@@ -56,7 +56,8 @@ struct ForgetDatabaseCommand: DocumentedCommand {
                 throw notFound(key, isDeleted: !known.isEmpty)
             }
             let name = known.lazy.compactMap { $0.attribute(.label) }.first.map { AttributeText($0).forTerminal }
-            if !yes { try confirm(name ?? key.account) }
+            let named = Self.named(database, name, key)
+            if !yes { try confirm(named) }
             if forGood {
                 try key.destroy(items, known: known, session)
             } else {
@@ -71,8 +72,16 @@ struct ForgetDatabaseCommand: DocumentedCommand {
                 forGood
                 ? "its key is gone for good"
                 : "its key is forgotten; `keychain restore \(key.service) \(key.account)` brings it back"
-            try StandardOutput.write(line: "\(name ?? key.account): \(outcome)")
+            try StandardOutput.write(line: "\(named): \(outcome)")
         }
+    }
+
+    /// What a person typed, and the name that the keychain has, if that is another: a copy has the key of its original.
+    private static func named(_ typed: String, _ name: String?, _ key: DatabaseKeyItems) -> String {
+        let file = typed.split(separator: "/").last.map { String($0).escapedForTerminal }
+        guard typed != key.account, let file else { return name ?? key.account }
+        guard let name, name != file else { return typed.escapedForTerminal }
+        return "\(typed.escapedForTerminal), which has the key of \(name)"
     }
 
     private func notFound(_ key: DatabaseKeyItems, isDeleted: Bool) -> Failure {
@@ -87,9 +96,9 @@ struct ForgetDatabaseCommand: DocumentedCommand {
     private func confirm(_ name: String) throws {
         let end = forGood ? ", for good" : " until it is restored"
         try Confirmation(
-            loss: "Without its key nobody can read \(name), its copies and its backups\(end).",
+            loss: "Without this key nobody can read \(name), nor any copy or backup\(end).",
             word: "forget", verb: "forgotten"
-        ).ask(unattended: .refused("say --yes to take the key of \(name) away"))
+        ).ask(unattended: .refused("say --yes to take away the key of \(name)"))
     }
 }
 

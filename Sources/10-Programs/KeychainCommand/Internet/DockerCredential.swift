@@ -60,6 +60,7 @@ enum DockerCredential {
     }
 
     private static func store() throws {
+        try OtherTool.refuseUnknownCopy()
         guard let given = try? JSONDecoder().decode(Credential.self, from: HelperProgram.input()) else {
             throw Failure(status: errSecParam, "the credentials are not JSON with ServerURL, Username and Secret")
         }

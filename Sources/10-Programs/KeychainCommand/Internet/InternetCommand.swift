@@ -128,6 +128,8 @@ struct InternetSetCommand: DocumentedCommand {
     @OptionGroup var passcode: PasscodeInput
 
     func run() throws {
+        // First, so that nobody types a secret that cannot be stored.
+        try OtherTool.refuseUnknownCopy(operand.group)
         let secret = try input.read()
         try InternetPasswords(.ofOwner(passcode), group: operand.group).store(secret, at: operand.complete)
     }

@@ -32,3 +32,26 @@ extension VaultSession {
         }
     }
 }
+
+extension StoredItem {
+    /// What a person knows the item by: its service, server, label or tag; and its account.
+    var names: (name: AttributeText?, account: AttributeText?) {
+        let names: [AttributeName] = [.service, .server, .label, .applicationTag]
+        return (
+            names.lazy.compactMap { attribute($0) }.first.map(AttributeText.init),
+            attribute(.account).map(AttributeText.init)
+        )
+    }
+}
+
+extension [StoredItem] {
+    /// The names of the items in one sentence, ready for a terminal; the first twenty if there are more.
+    var listed: String {
+        let names = prefix(20).map { item in
+            [item.names.name, item.names.account].compactMap(\.self).map { "'\($0.forTerminal)'" }
+                .joined(separator: " ")
+        }
+        let others = count > names.count ? ", and \(count - names.count) others" : ""
+        return names.sorted().joined(separator: ", ") + others
+    }
+}

@@ -52,7 +52,7 @@ final class UnlockingVault: Vault {
                 guard try isLocked(as: client) else { return nil }
             }
             do throws(VaultError) {
-                let passcode = try askForPasscode()
+                let passcode = try askForPasscode(as: client)
                 try base.perform(UnlockVault(with: passcode), as: client)
                 last = .success(())
                 VaultSession(vault: base, client: client).showUnlockFindings()
@@ -71,7 +71,8 @@ final class UnlockingVault: Vault {
         return status.isPasscodeSet && status.lockState != .unlocked
     }
 
-    private func askForPasscode() throws(VaultError) -> SecretBytes {
+    private func askForPasscode(as client: Client) throws(VaultError) -> SecretBytes {
+        try base.perform(ReadStatus(), as: client).requireNoDelay()
         guard prompt.isAvailable else {
             throw .interactionNotAllowed(
                 reason: "the vault is locked: unlock it with `keychain unlock` if keychaind runs, "

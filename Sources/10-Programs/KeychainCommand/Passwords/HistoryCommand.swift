@@ -105,7 +105,13 @@ struct HistoryCommand: DocumentedCommand {
     }
 
     private func runDefault(_ session: VaultSession) throws {
+        let former = try session.perform(KeepVersions(nil))
         let count = try session.perform(KeepVersions(defaultKept))
+        if count < former {
+            CommandNote.show(
+                "an item that has more than \(count) former \(count == 1 ? "secret" : "secrets") and does not say itself "
+                    + "how many to keep loses the oldest with its next change")
+        }
         if json { return try StandardOutput.write(json: Kept(keep: count)) }
         guard defaultKept == nil else { return }
         try StandardOutput.write(line: "keep\t\(count)")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeychainModel
+import StoredKeys
 import VaultInterface
 
 /// Removes former versions of passwords for good.
@@ -8,7 +9,8 @@ struct PurgeCommand: DocumentedCommand {
     static let details = """
         The present secrets stay. Deleted passwords, of which versions were kept, are gone afterwards. Without a name, \
         the former versions of all items are removed, keys and certificates included. On a terminal you have to type \
-        'purge', unless --yes is given; elsewhere the removal of all needs --yes. With --json, the number of removed versions is printed.
+        'purge', unless --yes is given. Elsewhere --yes is needed for the removal of all, and for that of the key of a \
+        database, which `keychain db forget` left. With --json, the number of removed versions is printed.
         """
     static let examples = [
         Example("Forget what the secret was", "keychain purge db.example.com app"),
@@ -45,16 +47,8 @@ struct PurgeCommand: DocumentedCommand {
 
     func run() throws {
         try OtherTool.refuseUnknownCopy(scope.group, "nothing was purged")
-        if !yes {
-            let whose = service == nil ? "all items" : "this password"
-            try Confirmation(
-                loss: "The former versions of \(whose), and what was deleted, are then gone for good.",
-                word: "purge", verb: "removed"
-            ).ask(
-                unattended: service == nil
-                    ? .refused("say --yes to remove the former versions of all items") : .goesOn)
-        }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        if !yes { try confirm(session) }
         var search: PasswordSearch?
         if let service, let account {
             search = PasswordSearch(
@@ -67,5 +61,44 @@ struct PurgeCommand: DocumentedCommand {
             throw error
         }
         if json { try StandardOutput.write(json: Answer(purged: count)) }
+    }
+
+    private func confirm(_ session: VaultSession) throws {
+        let keys = try forgottenKeys(session)
+        let whose = service == nil ? "all items" : "this password"
+        var loss = "The former versions of \(whose), and what was deleted, are then gone for good."
+        if !keys.isEmpty {
+            loss += " Nobody can then read \(keys.joined(separator: ", ")): \(keys.count == 1 ? "its key was" : "their keys were") "
+                + "forgotten and could come back until now."
+        }
+        let needsYes = service == nil || !keys.isEmpty
+        let remedy =
+            keys.isEmpty
+            ? "say --yes to remove the former versions of all items"
+            : "say --yes to remove the keys of \(keys.joined(separator: ", ")), too, for good"
+        try Confirmation(loss: loss, word: "purge", verb: "removed").ask(
+            unattended: needsYes ? .refused(remedy) : .goesOn)
+    }
+
+    /// The names of the databases whose keys were forgotten and are purged, too.
+    private func forgottenKeys(_ session: VaultSession) throws -> [String] {
+        let services = [
+            KeyPurpose.databaseService, KeyPurpose.databaseService + KeyPurpose.keysEnding, KeyPurpose.cipherFileService,
+        ]
+        let deleted = try services.filter { service == nil || service == $0 }.flatMap { named in
+            var attributes: [AttributeName: AttributeValue] = [.service: .string(named)]
+            attributes[.account] = account.map { .string($0) }
+            return try session.versions(
+                ItemQuery(
+                    itemClass: .genericPassword, attributes: attributes, accessGroup: scope.group, synchronizable: .any)
+            ).filter(\.isDeleted)
+        }
+        return Set(
+            deleted.compactMap { version in
+                (version.item.attribute(.label) ?? version.item.attribute(.account)).map {
+                    AttributeText($0).forTerminal
+                }
+            }
+        ).sorted()
     }
 }

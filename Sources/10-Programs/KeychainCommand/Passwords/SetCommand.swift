@@ -102,11 +102,12 @@ struct SetCommand: DocumentedCommand {
                 "a secret is not taken from the command line, where every user of the machine can read it: "
                     + "give it on standard input or type it at the prompt")
         }
+        // First, so that nobody types a secret that cannot be stored.
+        try OtherTool.refuseUnknownCopy(scope.group)
         let secret = try input.read()
         if let date = expiry?.date, date <= Date() {
             CommandNote.show("this expiry has passed: only `keychain get --expired` will read the secret")
         }
-        try OtherTool.refuseUnknownCopy(scope.group)
         let session = try VaultSession.ofOwner(passcode)
         try ItemRequirement.check(require, session)
         let authentication = try itemPassword.authentication(isNew: require.contains(.password))
@@ -173,12 +174,33 @@ struct SetCommand: DocumentedCommand {
         do {
             var query = ItemQuery(item: item)
             query.authentication = search.query.authentication
+            guard kept != nil else {
+                try session.perform(UpdateItems(query, with: changes))
+                return true
+            }
+            let before = try Self.versionCount(item, session)
             try session.perform(UpdateItems(query, with: changes))
+            let after = try Self.versionCount(item, session)
+            // The secret that was replaced is now a former one, and took the place of the oldest.
+            let usual = after > 1 ? 1 : 0
+            let lost = before - after + usual
+            if lost > usual {
+                CommandNote.show(
+                    "\(lost) former \(lost == 1 ? "secret was" : "secrets were") removed: the item keeps fewer now")
+            }
             return true
         } catch {
             guard error == .itemNotFound else { throw error }
             return false
         }
+    }
+
+    /// How many versions an item has, the present one included. Asks nobody.
+    private static func versionCount(_ item: StoredItem, _ session: VaultSession) throws -> Int {
+        var query = ItemQuery(item: item)
+        query.authentication = AuthenticationOptions(interaction: .skip)
+        query.includesExpired = true
+        return try session.versions(query).count
     }
 
     /// The requirements as flags; nil for none.

@@ -31,9 +31,7 @@ struct CheckRecoveryCommand: DocumentedCommand {
 
         init(_ item: StoredItem) {
             kind = item.isEnclaveKey ? "key in the enclave" : item.itemClass.counted(1).dropFirst(2).description
-            let names: [AttributeName] = [.service, .server, .label, .applicationTag]
-            name = names.lazy.compactMap { item.attribute($0) }.first.map(AttributeText.init)
-            account = item.attribute(.account).map(AttributeText.init)
+            (name, account) = item.names
             group = item.accessGroup
         }
 
@@ -61,6 +59,8 @@ struct CheckRecoveryCommand: DocumentedCommand {
             guard damaged == 0 else { return }
             return CommandNote.show("a recovery brings back every item of this vault")
         }
+        CommandNote.show(
+            "a recovery on another machine does not bring back \(rows.count == 1 ? "this item" : "these items"):")
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 

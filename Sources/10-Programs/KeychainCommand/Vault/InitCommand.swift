@@ -10,7 +10,9 @@ struct InitCommand: DocumentedCommand {
     static let summary = "Make a vault, and choose the enclave that keeps its device secret."
     static let details = """
         Without this command, the first use makes a vault in the software enclave. A vault stays in the enclave that \
-        it was made in. Running this again changes nothing, and is an error if the vault is in the other enclave.
+        it was made in. Running this again changes nothing, and is an error if the vault is in the other enclave. \
+        Where a daemon serves a vault, programs use that one, and this command makes none: KEYCHAIN_HOME names a \
+        folder for another.
 
         software: the device secret is a file in the vault's folder. Anybody who copies the whole folder can try \
         passcodes elsewhere.
@@ -42,7 +44,8 @@ struct InitCommand: DocumentedCommand {
     var json = false
 
     private struct Answer: Encodable {
-        var vault: String
+        /// Absent if a daemon serves the vault and does not tell this program where it is.
+        var vault: String?
         var enclave: String
         var lockoutPassword: String?
     }
@@ -63,6 +66,7 @@ struct InitCommand: DocumentedCommand {
 
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
+        if try ProcessVault.servedCaller() != nil { return try showServed(kind) }
         let path = try ProcessVault.defaultPath()
         let wasThere = try ProcessVault.exists()
         let vault = try open(path, kind)
@@ -75,9 +79,25 @@ struct InitCommand: DocumentedCommand {
         }
         let lockout = keepLockout ? nil : try vault.plannedLockout()
         // First shown, then set: only clearing the TPM removes a password that nobody has read.
-        try show(vault, path, lockout)
+        try show(vault.enclaveKind.name, path, lockout)
         if wasThere { CommandNote.show("the vault was there already, and stays as it is") }
         if let lockout, lockout.password != nil { try take(lockout, vault) }
+    }
+
+    /// Shows the vault that programs use, which a daemon serves. Another one beside it would only hide it.
+    private func showServed(_ kind: EnclaveKind) throws {
+        let status = try VaultSession.ofOwner().perform(ReadStatus())
+        let place = status.path.map { "the vault in \($0.escapedForTerminal)" } ?? "a vault"
+        let other = "KEYCHAIN_HOME names a folder for another vault"
+        guard status.enclave == kind.name, !options.detectRollback else {
+            let difference =
+                status.enclave == kind.name
+                ? "cannot add a counter to it" : "it is in the enclave '\(status.enclave)'"
+            throw Failure(
+                status: errSecParam, "a daemon serves \(place), and \(difference): no vault was made; \(other)")
+        }
+        try show(status.enclave, status.path, nil)
+        CommandNote.show("a daemon serves \(place), which was there already: no vault was made; \(other)")
     }
 
     private func take(_ lockout: EnclaveLockout, _ vault: EmbeddedVault) throws {
@@ -98,12 +118,13 @@ struct InitCommand: DocumentedCommand {
         }
     }
 
-    private func show(_ vault: EmbeddedVault, _ path: String, _ lockout: EnclaveLockout?) throws {
+    private func show(_ enclave: String, _ path: String?, _ lockout: EnclaveLockout?) throws {
         if json {
             try StandardOutput.write(
-                json: Answer(vault: path, enclave: vault.enclaveKind.name, lockoutPassword: lockout?.password))
+                json: Answer(vault: path, enclave: enclave, lockoutPassword: lockout?.password))
         } else {
-            var rows = [["vault", path.escapedForTerminal], ["enclave", vault.enclaveKind.name]]
+            var rows = path.map { [["vault", $0.escapedForTerminal]] } ?? []
+            rows.append(["enclave", enclave])
             if let lockout {
                 rows.append(
                     ["lockout", "after \(lockout.tries) wrong passcodes, one more every \(lockout.recoveryTime) s"])

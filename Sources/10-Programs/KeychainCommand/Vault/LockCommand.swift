@@ -43,9 +43,13 @@ struct LockCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: LockAnswer(lock: status.lockState.rawValue)) }
         guard !status.isShared else { return }
         // Nothing failed, but the person has to know that mounted folders and other programs are not locked.
-        try FileOutput.write(
-            Data("keychain: no daemon runs: programs that were given the passcode stay unlocked until they end\n".utf8),
-            to: 2)
+        CommandNote.show(
+            "\(Self.noDaemon): programs that were given the passcode stay unlocked until they end")
+    }
+
+    /// Why no daemon locks and unlocks for this command.
+    fileprivate static var noDaemon: String {
+        ProcessVault.variableAgainstDaemon().map { "no daemon is asked, because \($0) is set" } ?? "no daemon runs"
     }
 }
 
@@ -71,11 +75,12 @@ struct UnlockCommand: DocumentedCommand {
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         // First, so that nobody is asked for a passcode that cannot help.
-        guard try session.requirePasscode().isShared else {
+        guard try session.requirePasscodeToTry().isShared else {
+            let remedy = ProcessVault.variableAgainstDaemon().map { "unset \($0)" } ?? "start keychaind"
             throw Failure(
                 status: errSecNotAvailable,
-                "no daemon runs to keep the vault unlocked: start keychaind, or give the passcode to each command with "
-                    + "--passcode-fd")
+                "\(LockCommand.noDaemon), and nothing else keeps the vault unlocked: \(remedy), or give the passcode to "
+                    + "each command with --passcode-fd")
         }
         try OtherTool.requireServed(.unlock, named: "unlock")
         let passcode = try passcode.ask()

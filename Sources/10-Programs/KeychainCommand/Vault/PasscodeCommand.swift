@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import Bytes
 import KeychainModel
 import VaultInterface
 
@@ -85,7 +86,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        try session.requirePasscode()
+        try session.requirePasscodeToTry()
         let old = try passcode.ask()
         let next = try new.ask()
         if newKeys {
@@ -107,15 +108,19 @@ struct ChangePasscodeCommand: DocumentedCommand {
 struct RemovePasscodeCommand: DocumentedCommand {
     static let summary = "Remove the passcode."
     static let details = """
-        Items, and former versions of items, that exist only while a passcode is set are lost for good. All others \
-        stay, and only the device secret protects them. Of an item that is lost, the former versions that do not need \
-        the passcode stay as those of a deleted item (`keychain list --deleted`).
+        Items, and former versions of items, that exist only while a passcode is set are lost for good. If there are \
+        such items, the command names them: on a terminal you have to type 'remove', elsewhere --yes is needed. All \
+        others stay, and only the device secret protects them. Of an item that is lost, the former versions that do \
+        not need the passcode stay as those of a deleted item (`keychain list --deleted`).
         """
     static let examples = [
         Example("Type the passcode", "keychain passcode remove"),
         Example("In a script", "keychain passcode remove --passcode-fd 3 3< passcode-file"),
     ]
     static let configuration: CommandConfiguration = documented("remove")
+
+    @Flag(help: "Do not ask.")
+    var yes = false
 
     @OptionGroup var passcode: PasscodeInput
 
@@ -124,8 +129,9 @@ struct RemovePasscodeCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let before = try session.requirePasscode()
+        let before = try session.requirePasscodeToTry()
         let passcode = try passcode.ask()
+        if !yes { try confirm(before, passcode, session) }
         try session.perform(RemovePasscode(passcode))
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: false)) }
         let lost =
@@ -139,6 +145,29 @@ struct RemovePasscodeCommand: DocumentedCommand {
             CommandNote.show(
                 "\(withheld) \(withheld == 1 ? "item needs" : "items need") a person or the passcode and cannot be read "
                     + "until a passcode is set (`keychain passcode set`)")
+        }
+    }
+}
+
+extension RemovePasscodeCommand {
+    /// Asks before items are lost. A locked vault is unlocked to name them.
+    private func confirm(_ before: VaultStatus, _ passcode: SecretBytes, _ session: VaultSession) throws {
+        let isLocked = before.lockState != .unlocked
+        if isLocked { try session.perform(UnlockVault(with: passcode)) }
+        do {
+            let lost = try ItemClass.stored.flatMap { itemClass in
+                try session.described(ItemQuery(itemClass: itemClass, synchronizable: .any))
+            }.filter { $0.accessControl.protection == .whenPasscodeSetThisDeviceOnly }
+            guard !lost.isEmpty else { return }
+            let loss =
+                "\(lost.listed) \(lost.count == 1 ? "exists" : "exist") only while a passcode is set, and "
+                + "\(lost.count == 1 ? "is" : "are") lost for good without it."
+            try Confirmation(loss: loss, word: "remove", verb: "removed").ask(
+                unattended: .refused("\(loss.dropLast()): say --yes to remove the passcode all the same"))
+        } catch {
+            // A daemon would keep the vault unlocked.
+            if isLocked { try? session.perform(LockVault(after: .zero)) }
+            throw error
         }
     }
 }
@@ -162,7 +191,7 @@ extension VaultSession {
 }
 
 extension VaultSession {
-    /// Fails if no passcode is set, so that nobody is asked for one.
+    /// Fails if no passcode is set.
     ///
     /// - Returns: The vault's state.
     @discardableResult
@@ -170,5 +199,23 @@ extension VaultSession {
         let status = try perform(ReadStatus())
         guard status.isPasscodeSet else { throw Failure(.passcodeNotSet) }
         return status
+    }
+
+    /// Fails if no passcode is set, or if none is tried now, so that nobody is asked for one.
+    ///
+    /// - Returns: The vault's state.
+    @discardableResult
+    func requirePasscodeToTry() throws -> VaultStatus {
+        let status = try requirePasscode()
+        try status.requireNoDelay()
+        return status
+    }
+}
+
+extension VaultStatus {
+    /// Fails while the vault tries no passcode because of wrong ones.
+    func requireNoDelay() throws(VaultError) {
+        guard retryAfter > 0 else { return }
+        throw .passcodeDelayed(retryAfter: retryAfter)
     }
 }

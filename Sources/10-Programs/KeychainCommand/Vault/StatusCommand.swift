@@ -160,7 +160,10 @@ struct StatusCommand: DocumentedCommand {
     }
 
     private func daemon(_ status: VaultStatus) -> String {
-        guard status.isShared else { return "none serves this vault" }
+        guard status.isShared else {
+            return ProcessVault.variableAgainstDaemon().map { "not asked, because \($0) is set" }
+                ?? "none serves this vault"
+        }
         guard let tool = OtherTool.served else { return "answers" }
         return "answers, and takes this program for \(tool.name)"
     }
