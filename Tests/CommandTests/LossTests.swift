@@ -43,7 +43,7 @@ import Testing
             command: "printf w | keychain set s a", back: "keychain restore s a", look: password),
         Line(
             name: "keychain set --attribute", before: "printf v | keychain set s a --attribute x=1 --keep 1",
-            command: "printf v | keychain set s a --attribute y=2", back: "keychain restore s a",
+            command: "printf w | keychain set s a --attribute y=2", back: "keychain restore s a",
             look: "keychain list --attribute x=1 | grep -q s && echo here"),
         Line(
             name: "keychain set --keep, history --default",

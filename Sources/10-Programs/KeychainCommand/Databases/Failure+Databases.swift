@@ -9,7 +9,7 @@ extension Failure {
         switch error.code {
         case .locked: self.init(status: errSecInteractionNotAllowed, message)
         case .keyNotFound:
-            self.init(status: errSecItemNotFound, message + DatabaseKeyItems.wayBack(of: error.path))
+            self.init(status: errSecItemNotFound, message + (error.path.map(DatabaseKeyItems.wayBack) ?? ""))
         case .fileNotFound: self.init(status: errSecItemNotFound, message)
         case .fileExists, .alreadyEncrypted: self.init(status: errSecDuplicateItem, message)
         case .wrongKey, .damaged, .notDatabase: self.init(status: errSecDecode, message)

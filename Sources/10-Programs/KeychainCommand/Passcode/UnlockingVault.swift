@@ -25,10 +25,10 @@ final class UnlockingVault: Vault {
         do {
             return try base.perform(operation, as: client, send: send)
         } catch {
-            guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error,
-                try isLocked(as: client)
-            else { throw error }
-            guard let passcode = try unlock(as: client) else {
+            guard Operation.traits.contains(.usesClassKeys), case .interactionNotAllowed = error else { throw error }
+            let status = try base.perform(ReadStatus(), as: client)
+            guard status.isLocked else { throw error }
+            guard let passcode = try unlock(as: client, status) else {
                 return try base.perform(operation, as: client, send: send)
             }
             let former = ProcessPrompt.current
@@ -43,16 +43,21 @@ final class UnlockingVault: Vault {
     /// A command that works on many files at once asks once, and tries a wrong passcode once: each try counts, and
     /// after some the vault may be erased.
     ///
+    /// - Parameter known: The vault's state, if it was just read.
     /// - Returns: The passcode; nil if the vault was unlocked already.
     @discardableResult
-    fileprivate func unlock(as client: Client) throws(VaultError) -> SecretBytes? {
+    fileprivate func unlock(as client: Client, _ known: VaultStatus? = nil) throws(VaultError) -> SecretBytes? {
         try unlocking.withLock { last throws(VaultError) in
+            var status = known
             if let last {
                 try last.get()
-                guard try isLocked(as: client) else { return nil }
+                status = nil
             }
+            let present = if let status { status } else { try base.perform(ReadStatus(), as: client) }
+            guard present.isLocked || last == nil else { return nil }
             do throws(VaultError) {
-                let passcode = try askForPasscode(as: client)
+                try present.requireNoDelay()
+                let passcode = try askForPasscode()
                 try base.perform(UnlockVault(with: passcode), as: client)
                 last = .success(())
                 VaultSession(vault: base, client: client).showUnlockFindings()
@@ -66,13 +71,7 @@ final class UnlockingVault: Vault {
 
     fileprivate var canAsk: Bool { prompt.isAvailable }
 
-    private func isLocked(as client: Client) throws(VaultError) -> Bool {
-        let status = try base.perform(ReadStatus(), as: client)
-        return status.isPasscodeSet && status.lockState != .unlocked
-    }
-
-    private func askForPasscode(as client: Client) throws(VaultError) -> SecretBytes {
-        try base.perform(ReadStatus(), as: client).requireNoDelay()
+    private func askForPasscode() throws(VaultError) -> SecretBytes {
         guard prompt.isAvailable else {
             throw .interactionNotAllowed(
                 reason: "the vault is locked: unlock it with `keychain unlock` if keychaind runs, "
@@ -91,6 +90,10 @@ final class UnlockingVault: Vault {
     }
     func lockEvents() -> AsyncStream<LockEvent> { base.lockEvents() }
     func observeLocking(_ tell: @escaping @Sendable () -> Void) -> LockObservation { base.observeLocking(tell) }
+}
+
+extension VaultStatus {
+    fileprivate var isLocked: Bool { isPasscodeSet && lockState != .unlocked }
 }
 
 /// Answers whether a person is present with the passcode that the person has just typed to unlock the vault: once, and

@@ -108,9 +108,9 @@ struct HistoryCommand: DocumentedCommand {
         let former = try session.perform(KeepVersions(nil))
         let count = try session.perform(KeepVersions(defaultKept))
         if count < former {
+            let lost = count == 0 ? "its former secrets" : "all former secrets but the last \(count)"
             CommandNote.show(
-                "an item that has more than \(count) former \(count == 1 ? "secret" : "secrets") and does not say itself "
-                    + "how many to keep loses the oldest with its next change")
+                "an item that does not say itself how many to keep loses \(lost) with its next change")
         }
         if json { return try StandardOutput.write(json: Kept(keep: count)) }
         guard defaultKept == nil else { return }

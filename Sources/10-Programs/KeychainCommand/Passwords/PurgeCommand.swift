@@ -68,7 +68,8 @@ struct PurgeCommand: DocumentedCommand {
         let whose = service == nil ? "all items" : "this password"
         var loss = "The former versions of \(whose), and what was deleted, are then gone for good."
         if !keys.isEmpty {
-            loss += " Nobody can then read \(keys.joined(separator: ", ")): \(keys.count == 1 ? "its key was" : "their keys were") "
+            loss +=
+                " Nobody can then read \(keys.joined(separator: ", ")): \(keys.count == 1 ? "its key was" : "their keys were") "
                 + "forgotten and could come back until now."
         }
         let needsYes = service == nil || !keys.isEmpty
@@ -83,7 +84,8 @@ struct PurgeCommand: DocumentedCommand {
     /// The names of the databases whose keys were forgotten and are purged, too.
     private func forgottenKeys(_ session: VaultSession) throws -> [String] {
         let services = [
-            KeyPurpose.databaseService, KeyPurpose.databaseService + KeyPurpose.keysEnding, KeyPurpose.cipherFileService,
+            KeyPurpose.databaseService, KeyPurpose.databaseService + KeyPurpose.keysEnding,
+            KeyPurpose.cipherFileService,
         ]
         let deleted = try services.filter { service == nil || service == $0 }.flatMap { named in
             var attributes: [AttributeName: AttributeValue] = [.service: .string(named)]

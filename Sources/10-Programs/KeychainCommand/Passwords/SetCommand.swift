@@ -196,7 +196,7 @@ struct SetCommand: DocumentedCommand {
     }
 
     /// How many versions an item has, the present one included. Asks nobody.
-    private static func versionCount(_ item: StoredItem, _ session: VaultSession) throws -> Int {
+    private static func versionCount(_ item: StoredItem, _ session: VaultSession) throws(VaultError) -> Int {
         var query = ItemQuery(item: item)
         query.authentication = AuthenticationOptions(interaction: .skip)
         query.includesExpired = true

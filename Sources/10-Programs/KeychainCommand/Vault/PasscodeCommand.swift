@@ -166,7 +166,7 @@ extension RemovePasscodeCommand {
                 unattended: .refused("\(loss.dropLast()): say --yes to remove the passcode all the same"))
         } catch {
             // A daemon would keep the vault unlocked.
-            if isLocked { try? session.perform(LockVault(after: .zero)) }
+            if isLocked { _ = try? session.perform(LockVault(after: .zero)) }
             throw error
         }
     }
