@@ -81,6 +81,7 @@ floor(
     module("CLibrary"),
     module("Bytes", uses: "CLibrary"),
     module("Frames", uses: "Bytes", "CLibrary"),
+    library("CEpoll"),
     library("CSodium", pkgConfig: "libsodium", package: "libsodium-dev"),
     module("SecureMemory", uses: "Bytes", "CLibrary", "CSodium"),
     module("PrivateFiles", uses: "Bytes", "CLibrary"),
@@ -158,8 +159,8 @@ floor(
 floor(
     "Sources/6-Service",
     module(
-        "VaultService", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel", "Presence", "SystemLibraries",
-        "VaultInterface"),
+        "VaultService", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "KeychainModel", "Presence",
+        "SystemLibraries", "VaultInterface"),
     module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "StoredKeys", "SystemBus",

@@ -27,6 +27,7 @@ trap 'rm -rf "$vaults"' EXIT
 "$programs/VaultBenchmark" fill "$vaults" 100
 "$programs/VaultBenchmark" foreign "$vaults" 4000
 "$programs/VaultBenchmark" load "$vaults" 20
+"$programs/VaultBenchmark" floods "$vaults" 5
 forget_names
 swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars
 Scripts/run-tests.py "${bounds[@]}" --filter 'AttackTests|DiskTests' "$checks/debug/FriendvatarsPackageTests.xctest"

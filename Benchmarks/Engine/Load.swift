@@ -81,34 +81,35 @@ func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
     return isWithinTargets && growth <= 256 << 10
 }
 
-/// A program that does its own work, one call after the other.
-private struct HonestClient {
-    struct Times {
-        var seconds: [Double] = []
-        var failures = 0
+/// How long calls took.
+struct CallTimes {
+    var seconds: [Double] = []
+    var failures = 0
 
-        mutating func measure(_ body: () throws -> Void) {
-            let begin = Clock.elapsed.seconds()
-            do { try body() } catch {
-                report("an honest call failed: \(error)")
-                failures += 1
-            }
-            seconds.append(Clock.elapsed.seconds() - begin)
+    mutating func measure(_ body: () throws -> Void) {
+        let begin = Clock.elapsed.seconds()
+        do { try body() } catch {
+            report("an honest call failed: \(error)")
+            failures += 1
         }
-
-        /// In microseconds.
-        func percentile(_ percent: Int) -> Double {
-            let sorted = seconds.sorted()
-            return sorted.isEmpty ? .infinity : sorted[(sorted.count - 1) * percent / 100] * 1e6
-        }
+        seconds.append(Clock.elapsed.seconds() - begin)
     }
 
+    /// In microseconds.
+    func percentile(_ percent: Int) -> Double {
+        let sorted = seconds.sorted()
+        return sorted.isEmpty ? .infinity : sorted[(sorted.count - 1) * percent / 100] * 1e6
+    }
+}
+
+/// A program that does its own work, one call after the other.
+private struct HonestClient {
     private let vault: RemoteVault
 
     init(_ vault: RemoteVault) { self.vault = vault }
 
-    func work(for time: Duration) throws -> (lookups: Times, updates: Times) {
-        var (lookups, updates) = (Times(), Times())
+    func work(for time: Duration) throws -> (lookups: CallTimes, updates: CallTimes) {
+        var (lookups, updates) = (CallTimes(), CallTimes())
         let session = SampleItems.session(vault)
         let end = ContinuousClock.now + time
         var number = 0

@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|sizes|unlock|passcode|load|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|sizes|unlock|passcode|load|floods|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -44,6 +44,8 @@ case "passcode": for count in counts { try measurePasscodeChange(in: vaults, cou
 case "daemon": for count in counts { try measureDaemon(in: vaults, count: count, rounds: 10) }
 case "sizes": try measureSizes(in: arguments[2], counts: counts, rounds: 5)
 case "load": for seconds in counts where try !measureLoad(in: vaults, seconds: seconds) { exit(1) }
+case "floods": for seconds in counts where try !measureFloods(in: vaults, seconds: seconds) { exit(1) }
+case "flood": Flood(rawValue: arguments[3])?.begin(on: arguments[2])
 case "foreign": for lookups in counts { try measureForeign(in: vaults, lookups: lookups) }
 case "attack" where arguments.last == "prepare": try Attack.prepare(arguments[2])
 case "attack": try Attack(rawValue: arguments[3])?.begin(on: arguments[2])

@@ -38,7 +38,7 @@ final class ServerUnderTest {
             at: folder.path(of: "vault"), surroundings: VaultSurroundings(authenticator: authenticator))
         var entitlements = Entitlements()
         entitlements.rules = rules
-        let server = VaultServer(vault: vault, entitlements: EntitlementsSource(entitlements), limits: limits)
+        let server = try VaultServer(vault: vault, entitlements: EntitlementsSource(entitlements), limits: limits)
         let listener = try UnixSocket.listen(at: folder.path(of: "socket"), mode: 0o600)
         let thread = Thread { server.serve(listener) }
         thread.start()

@@ -130,14 +130,14 @@ struct Daemon: ParsableCommand {
             let metrics = metricsFile(VaultMetrics(vault: vault, entitlements: entitlements), logger)
             let journal = Journal(logger: logger)
             defer { journal.writeAllRejections() }
-            let server = VaultServer(
+            let server = try VaultServer(
                 vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
                 observer: journal, audit: audit)
             var services: [any Service] = [
                 VaultServiceUnit(server: server, listener: listener, journal: journal, entitlements: entitlements)
             ]
             services += try secretService(vault, server, bus?.descriptor, logger)
-            if let credentials { services.append(CredentialsUnit(server: server, listener: credentials.descriptor)) }
+            if let credentials { server.serveCredentials(credentials.descriptor) }
             services += lockSignals(vault, logger) + metrics
             let group = ServiceGroup(
                 services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -226,7 +226,7 @@ struct Daemon: ParsableCommand {
                 metadata: ["program": "\(program)"])
         }
         var units: [any Service] = []
-        if let listener { units.append(SecretSocketUnit(server: server, listener: listener, hub: hub)) }
+        if let listener { server.serve(listener) { SecretGuests.answer($0, $1, hub) } }
         if options.sessionBus {
             units.append(
                 try SecretBusUnit(

@@ -7,31 +7,6 @@ import ServiceLifecycle
 import SystemBus
 import VaultService
 
-/// The Secret Service for programs that connect to a socket of its own. The server ends their connections.
-struct SecretSocketUnit: Service {
-    let server: VaultServer
-    let listener: Int32
-    let hub: SecretHub
-
-    func run() async throws {
-        await Waker().run("accept-bus") { waker in
-            server.serve(listener, while: { !waker.isStopping }) { SecretGuests.serve($0, $1, hub) }
-        }
-    }
-}
-
-/// Credentials for the units of service managers. The server ends their connections.
-struct CredentialsUnit: Service {
-    let server: VaultServer
-    let listener: Int32
-
-    func run() async throws {
-        await Waker().run("accept-credentials") { waker in
-            server.serveCredentials(listener) { !waker.isStopping }
-        }
-    }
-}
-
 /// The Secret Service for the programs on a bus.
 final class SecretBusUnit: Service {
     let address: String

@@ -16,6 +16,8 @@ package final class BusPeer {
         case done
         /// The deadline passed, or there is something to read in `wake`.
         case pause
+        /// The message that is arriving may not take more bytes now.
+        case full
         /// The other end has closed the connection, or broken the rules.
         case end
     }
@@ -37,6 +39,8 @@ package final class BusPeer {
     private static let sendBuffer: Int32 = 128 << 10
     /// How long the other end may take to read an answer.
     private static let patience = Duration.seconds(10)
+    /// Calls its argument, which waits for the other end to read.
+    package var whileWaiting: (() -> Void) -> Void = { $0() }
 
     /// Serves a program without a bus.
     ///
@@ -120,11 +124,9 @@ package final class BusPeer {
     ///
     /// - Parameters:
     ///   - wake: A descriptor that ends the waiting when it is readable.
-    ///   - orCanSend: Whether the waiting ends when ``canSend`` is true.
-    ///   - admit: Whether a message may take so many bytes. May wait.
+    ///   - admit: Whether a message may take so many bytes.
     package func next(
-        until deadline: ContinuousClock.Instant? = nil, wake: Int32 = -1, orCanSend: Bool = false,
-        admit: (Int) -> Bool = { _ in true }
+        until deadline: ContinuousClock.Instant? = nil, wake: Int32 = -1, admit: (Int) -> Bool = { _ in true }
     ) throws(BusError) -> Event {
         while true {
             if !early.isEmpty {
@@ -147,15 +149,15 @@ package final class BusPeer {
             if result > 0 { continue }
             if let intake {
                 let bytes = intake.unfinished + intake.waiting
-                guard intake.unfinished <= Self.largestMessage, admit(bytes) else { return .end }
+                guard intake.unfinished <= Self.largestMessage else { return .end }
+                guard admit(bytes) else { return .full }
                 switch try intake.take() {
                 case .taken: continue
                 case .nothing: break
                 case .end: return .end
                 }
             }
-            let events = library.events(bus) | (orCanSend ? Int32(POLLOUT) : 0)
-            guard try wait(events, until: deadline, wake), !(orCanSend && canSend) else { return .pause }
+            guard try wait(library.events(bus), until: deadline, wake) else { return .pause }
         }
     }
 
@@ -254,6 +256,16 @@ package final class BusPeer {
 
     /// Waits until the other end has taken in what was sent. So what waits for a program that does not read is bounded.
     private func drain() throws(BusError) {
+        var queued: UInt64 = 0
+        guard library.queuedToWrite(bus, &queued) >= 0, queued > 0 else { return }
+        var failure: BusError?
+        whileWaiting {
+            do throws(BusError) { try waitUntilSent() } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func waitUntilSent() throws(BusError) {
         let deadline = ContinuousClock.now + Self.patience
         var queued: UInt64 = 0
         while library.queuedToWrite(bus, &queued) >= 0, queued > 0 {

@@ -1,27 +1,24 @@
 import Bytes
 import CLibrary
 import FoundationEssentials
-import Synchronization
 import VaultService
 
-/// An agent on a Unix socket, with a thread for each client.
+/// An agent on a Unix socket.
 package final class AgentServer: Sendable {
-    private let keys: any AgentKeys
     private let listener: Int32
-    private let clients = Mutex(0)
-
-    /// Clients at one time; one more is turned away.
-    private static let mostClients = 64
-    /// OpenSSH's own limit (ssh-agent.c, AGENT_MAX_LEN).
-    private static let longestMessage = 256 << 10
-    /// How long a client may take over a message that it has begun.
-    private static let patience: Int = 10
+    private let loop: ConnectionLoop
+    private let keys: any AgentKeys
 
     /// An agent that listens at `path`, open to this user alone.
     ///
     /// - Throws: `SocketError`.
     package init(at path: String, _ keys: any AgentKeys) throws {
         self.keys = keys
+        var limits = ConnectionLoop.Limits()
+        limits.connections = 64
+        // Another user, root apart, cannot have come through the folder; this is a second door.
+        limits.admits = { $0 == geteuid() || $0 == 0 }
+        loop = try ConnectionLoop(limits)
         let mask = umask(0o177)
         defer { umask(mask) }
         listener = try UnixSocket.listen(at: path, mode: 0o600)
@@ -29,91 +26,85 @@ package final class AgentServer: Sendable {
 
     /// Serves until ``stop()``.
     package func run() {
-        while true {
-            let socket = accept(listener, nil, nil)
-            if socket < 0 {
-                if errno == EINTR || errno == ECONNABORTED { continue }
-                // Without descriptors or memory a client waits for the next turn.
-                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) else { return }
-                usleep(10_000)
-                continue
-            }
-            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-            // Another user, root apart, cannot have come through the folder; this is a second door.
-            let user = UnixSocket.user(of: socket)
-            guard user == geteuid() || user == 0, admit() else {
-                close(socket)
-                continue
-            }
-            let started = ConnectionThread.start { [self] in
-                serve(socket)
-                close(socket)
-                clients.withLock { $0 -= 1 }
-            }
-            if !started {
-                close(socket)
-                clients.withLock { $0 -= 1 }
-            }
-        }
+        loop.listen(listener) { [keys] in AgentClient($0, keys) }
+        loop.run()
     }
 
     /// Ends ``run()``. Safe on any thread.
-    package func stop() { shutdown(listener, Int32(truncatingIfNeeded: SHUT_RDWR)) }
+    package func stop() { loop.stop(within: .zero) }
 
     deinit { close(listener) }
+}
 
-    private func admit() -> Bool {
-        clients.withLock { clients in
-            guard clients < Self.mostClients else { return false }
-            clients += 1
-            return true
-        }
+/// A client's connection.
+// Safe to share between threads: the loop lets one thread at a time call `step(_:)`.
+private final class AgentClient: LoopedConnection, @unchecked Sendable {
+    private let descriptor: Int32
+    private var connection: AgentConnection
+    /// What has come of a message.
+    private var message = Data()
+    /// When the rest of the message has to be there.
+    private var endOfRest: ContinuousClock.Instant?
+
+    /// OpenSSH's own limit (ssh-agent.c, AGENT_MAX_LEN).
+    private static let longestMessage = 256 << 10
+    /// How long a client may take over a message that it has begun, or over an answer.
+    private static let patience = 10
+
+    init(_ seat: ConnectionSeat, _ keys: any AgentKeys) {
+        descriptor = seat.descriptor
+        connection = AgentConnection(keys)
     }
 
-    private func serve(_ socket: Int32) {
-        var connection = AgentConnection(keys)
-        while let message = Self.receive(from: socket) {
-            let answer = connection.answer(message)
-            var framed = SSHWriter()
-            framed.append(string: answer)
-            guard Self.send(framed.message, to: socket) else { return }
-        }
-    }
+    deinit { close(descriptor) }
 
-    private static func receive(from socket: Int32) -> Data? {
-        // Between messages a client may rest as long as it likes.
-        setPatience(of: socket, seconds: 0)
-        guard let first = read(1, from: socket) else { return nil }
-        setPatience(of: socket, seconds: patience)
-        guard let length = read(3, from: socket) else { return nil }
-        let count = Int(bigEndianBytes: first + length)
-        guard (1...longestMessage).contains(count) else { return nil }
-        return read(count, from: socket)
-    }
-
-    private static func setPatience(of socket: Int32, seconds: Int) {
-        var time = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
-    }
-
-    private static func read(_ count: Int, from socket: Int32) -> Data? {
-        var bytes = Data()
-        var chunk = [UInt8](repeating: 0, count: min(count, 4096))
-        while bytes.count < count {
-            let received = chunk.withUnsafeMutableBytes { chunk in
-                SystemCall.retryOnInterrupt {
-                    recv(socket, chunk.baseAddress, min(chunk.count, count - bytes.count), 0)
-                }
+    func step(_ cause: StepCause) -> ConnectionNeed {
+        guard cause == .input else { return .end }
+        while true {
+            let missing = missing
+            guard (1...Self.longestMessage + 4).contains(missing + message.count) else { return .end }
+            guard missing > 0 else { return answer() ? .turn : .end }
+            switch receive(missing) {
+            case .some(true): continue
+            case .none: return .end
+            case .some(false):
+                // Between messages a client may rest as long as it likes.
+                guard !message.isEmpty else { return .request(until: nil, staysAwake: false) }
+                let end = endOfRest ?? .now + .seconds(Self.patience)
+                endOfRest = end
+                return .rest(until: end)
             }
-            guard received > 0 else { return nil }
-            bytes.append(contentsOf: chunk[..<received])
         }
-        return bytes
     }
 
-    private static func send(_ bytes: Data, to socket: Int32) -> Bool {
-        var time = timeval(tv_sec: patience, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
-        return bytes.withUnsafeBytes { SystemCall.sendAll($0, to: socket) }
+    /// How many bytes of the message, or of its length, have not come.
+    private var missing: Int {
+        guard message.count >= 4 else { return 4 - message.count }
+        return 4 + Int(bigEndianBytes: message.prefix(4)) - message.count
+    }
+
+    /// - Returns: Whether something came; nil at the end of the connection.
+    private func receive(_ count: Int) -> Bool? {
+        var chunk = [UInt8](repeating: 0, count: min(count, 4096))
+        let received = chunk.withUnsafeMutableBytes { chunk in
+            SystemCall.retryOnInterrupt {
+                recv(descriptor, chunk.baseAddress, chunk.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+            }
+        }
+        guard received > 0 else { return received < 0 && errno == EAGAIN ? false : nil }
+        message.append(contentsOf: chunk[..<received])
+        return true
+    }
+
+    /// - Returns: False if the client does not read the answer.
+    private func answer() -> Bool {
+        let answer = connection.answer(message.dropFirst(4))
+        message.removeAll()
+        endOfRest = nil
+        var framed = SSHWriter()
+        framed.append(string: answer)
+        var time = timeval(tv_sec: Self.patience, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
+        return framed.message.withUnsafeBytes { SystemCall.sendAll($0, to: descriptor) }
     }
 }

@@ -74,14 +74,14 @@ package final class SecretBus: @unchecked Sendable {
                     }
                 }
                 lines.lookAtPrompts(dueBefore: .now)
-                switch try peer.next(until: lines.deadline, wake: mailbox.descriptor) {
+                switch try peer.next(until: lines.deadline, wake: mailbox.bell.descriptor) {
                 case .call(let call): try take(call)
                 case .signal(let signal):
                     if signal.member == "NameLost", signal.values.first?.string == BusNames.secrets { return .replaced }
                     if signal.member == "NameOwnerChanged", let name = signal.values.first?.string {
                         for number in lines.remove(name) { calls[number] = nil }
                     }
-                case .done, .pause: break
+                case .done, .pause, .full: break
                 case .end: return .busIsGone
                 }
             }

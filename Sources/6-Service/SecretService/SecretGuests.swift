@@ -8,25 +8,36 @@ package enum SecretGuests {
     /// The access group that programs share on a bus.
     package static let sharedGroup = "secret-service"
 
-    /// Serves a program until it is gone. It sees the items of the access groups that it may list, and no others.
-    package static func serve(_ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub) {
-        guard let peer = try? BusPeer(connection.descriptor()) else { return }
+    /// Makes what answers a program. It sees the items of the access groups that it may list, and no others.
+    package static func answer(
+        _ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub
+    ) -> (any GuestProtocol)? {
+        guard let peer = try? BusPeer(connection.descriptor()) else { return nil }
+        let limits = GuestLimits(vault: vault, connection: connection)
+        peer.whileWaiting = { [weak connection] wait in
+            if let connection { connection.whileWaiting(wait) } else { wait() }
+        }
         let access = SecretAccess(
             session: { () throws(VaultError) in
                 let grant = try vault.grant()
                 return VaultSession(vault: vault, client: grant.client(claiming: groups(of: grant)))
             },
             name: (try? vault.grant().identifier) ?? "")
-        var room: RequestRoom?
-        SecretConnection(
-            peer: peer, client: SecretClient(access, hub, Mailbox()), hub: hub,
-            counting: { vault.call($0) }, withPlace: { vault.withPlace($0) },
-            admit: { connection.admit($0, &room, of: vault) },
-            waits: {
-                room = nil
-                connection.waitsForRequest()
-            }, works: { connection.works() }
-        ).run()
+        return SecretConnection(peer, SecretClient(access, hub, Mailbox(connection.bell)), hub, limits)
+    }
+
+    /// A program has its share of the daemon.
+    private struct GuestLimits: SecretConnection.Limits {
+        let vault: GuestVault
+        /// It owns what has this.
+        unowned let connection: GuestConnection
+
+        func admitCall() -> Duration { vault.admitCall() }
+        func call(_ body: () -> Void) -> Duration { vault.call(body) }
+        func withPlace(_ body: () -> Void) { vault.withPlace(body) }
+        func admits(_ bytes: Int) -> Bool { connection.admits(bytes) }
+        var needOfRoom: ConnectionNeed { connection.needOfRoom }
+        func giveRoomBack() { connection.giveRoomBack() }
     }
 
     /// Returns the groups that a program may list, the one for new items in front: the shared one if it has it, else

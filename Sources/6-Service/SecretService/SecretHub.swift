@@ -2,8 +2,8 @@ import CLibrary
 import KeychainModel
 import Synchronization
 import SystemBus
-import SystemLibraries
 import VaultInterface
+import VaultService
 
 /// What all programs of one service share: the signals that each of them causes for the others, whether the vault is
 /// locked, and the items in memory.
@@ -155,18 +155,12 @@ final class Mailbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Readable when there is something.
-    let descriptor: Int32
+    /// Rings when there is something.
+    let bell: Bell
     /// The most signals for all who listen. One more takes the place of the oldest.
     private static let most = 1000
 
-    init() {
-        // The overlay does not have the header sys/eventfd.h. EFD_CLOEXEC and EFD_NONBLOCK are the flags of open(2).
-        let make: (@convention(c) (UInt32, Int32) -> Int32)? = libraryFunction("eventfd")
-        descriptor = make?(0, O_CLOEXEC | O_NONBLOCK) ?? -1
-    }
-
-    deinit { close(descriptor) }
+    init(_ bell: Bell = Bell()) { self.bell = bell }
 
     func sees(_ group: String) -> Bool { state.withLock { $0.isOpen && $0.groups.contains(group) } }
 
@@ -188,16 +182,10 @@ final class Mailbox: Sendable {
         wake()
     }
 
-    func wake() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, 8)
-    }
+    func wake() { bell.ring() }
 
-    /// Makes ``descriptor`` readable only by what comes later.
-    func beginTaking() {
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
-    }
+    /// Has the bell ring only for what comes later.
+    func beginTaking() { bell.silence() }
 
     /// Takes the oldest message. Call ``beginTaking()`` before the first one.
     func take() -> Message? { state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() } }

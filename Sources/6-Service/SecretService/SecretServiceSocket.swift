@@ -1,25 +1,17 @@
 import Access
 import CLibrary
-import Synchronization
 import SystemBus
 import VaultInterface
 import VaultService
 
 /// A socket that programs of this user take for their session bus, with the Secret Service on it and nothing else.
-///
-/// Each program has a connection and a thread of its own.
 package final class SecretServiceSocket: Sendable {
     /// For `DBUS_SESSION_BUS_ADDRESS`.
     package let address: String
     private let listener: Int32
+    private let loop: ConnectionLoop
     private let session: VaultSession
     private let hub = SecretHub()
-    /// The connections of each process.
-    private let clients = Mutex<[pid_t: Int]>([:])
-
-    /// Connections at one time; one more is turned away. A process has fewer, so that it leaves some to others.
-    private static let mostClients = 256
-    private static let mostOfAProcess = 16
 
     /// Listens at `path`, open to this user alone.
     ///
@@ -31,6 +23,10 @@ package final class SecretServiceSocket: Sendable {
         session.client.accessGroups = [SecretGuests.sharedGroup]
         (session.client.preferredGroup, session.client.listableGroups) = (nil, nil)
         self.session = session
+        var limits = ConnectionLoop.Limits()
+        limits.connections = 256
+        limits.admits = { $0 == geteuid() }
+        loop = try ConnectionLoop(limits)
         let mask = umask(0o177)
         defer { umask(mask) }
         listener = try UnixSocket.listen(at: path, mode: 0o600)
@@ -40,48 +36,44 @@ package final class SecretServiceSocket: Sendable {
 
     /// Serves for as long as the process runs.
     package func run() {
-        while true {
-            let socket = accept(listener, nil, nil)
-            if socket < 0 {
-                if errno == EINTR || errno == ECONNABORTED { continue }
-                // Without descriptors or memory a client waits for the next turn.
-                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) else { return }
-                usleep(10_000)
-                continue
-            }
-            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-            guard let peer = UnixSocket.peer(of: socket), peer.user == geteuid(), admit(peer.process) else {
-                close(socket)
-                continue
-            }
-            let started = ConnectionThread.start { [self] in
-                // The peer closes the socket.
-                if let bus = try? BusPeer(socket) {
-                    let access = SecretAccess(session: { [session] () throws(VaultError) in session }, name: "")
-                    SecretConnection(peer: bus, client: SecretClient(access, hub, Mailbox()), hub: hub).run()
-                }
-                leave(peer.process)
-            }
-            if !started {
-                close(socket)
-                leave(peer.process)
-            }
-        }
+        loop.listen(listener) { [session, hub] in ProgramConnection($0, session, hub) }
+        loop.run()
+    }
+}
+
+/// A program's connection in a service that limits nothing but their number.
+// Safe to share between threads: the loop lets one thread at a time call `step(_:)`, and what it uses is for that
+// thread. Another one may release the last reference.
+private final class ProgramConnection: LoopedConnection, @unchecked Sendable {
+    private let bell = Bell()
+    private let guest: SecretConnection
+    private let descriptor: Int32
+
+    init?(_ seat: ConnectionSeat, _ session: VaultSession, _ hub: SecretHub) {
+        descriptor = seat.descriptor
+        guard let peer = try? BusPeer(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) else { return nil }
+        let access = SecretAccess(session: { [session] () throws(VaultError) in session }, name: "")
+        guest = SecretConnection(peer, SecretClient(access, hub, Mailbox(bell)), hub, NoLimits())
     }
 
-    private func admit(_ process: pid_t) -> Bool {
-        clients.withLock { clients in
-            let count = clients[process, default: 0]
-            guard count < Self.mostOfAProcess, clients.values.reduce(0, +) < Self.mostClients else { return false }
-            clients[process] = count + 1
-            return true
-        }
+    deinit {
+        shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
+        close(descriptor)
     }
 
-    private func leave(_ process: pid_t) {
-        clients.withLock { clients in
-            let count = clients[process, default: 1] - 1
-            clients[process] = count > 0 ? count : nil
+    var alarm: Int32 { bell.descriptor }
+
+    func step(_ cause: StepCause) -> ConnectionNeed { guest.step(cause) }
+
+    private struct NoLimits: SecretConnection.Limits {
+        func admitCall() -> Duration { .zero }
+        func call(_ body: () -> Void) -> Duration {
+            body()
+            return .zero
         }
+        func withPlace(_ body: () -> Void) { body() }
+        func admits(_ bytes: Int) -> Bool { true }
+        var needOfRoom: ConnectionNeed { .end }
+        func giveRoomBack() {}
     }
 }

@@ -23,7 +23,7 @@ final class ServedVault: Sendable {
         entitlements.rules = [rule]
         var limits = ServerLimits()
         limits.requestsPerSecond = 0
-        let server = VaultServer(vault: vault, entitlements: EntitlementsSource(entitlements), limits: limits)
+        let server = try VaultServer(vault: vault, entitlements: EntitlementsSource(entitlements), limits: limits)
         let listener = try UnixSocket.listen(at: folder + "/socket", mode: 0o600)
         Thread.detachNewThread {
             server.serve(listener)

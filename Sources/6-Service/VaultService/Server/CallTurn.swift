@@ -48,6 +48,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     private let places: WorkPlaces
     private let program: ServedProgram
     private let descriptor: Int32
+    private let waiting: FairQueue.Waiting
     private(set) var hasTurn = false
     /// What the thread had worked when the call began.
     private let workBefore = CallTurn.threadTime()
@@ -55,8 +56,13 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     private(set) var room = WorkPlaces.freeRoom
     let largestRoom = WorkPlaces.heavy
 
-    /// - Parameter descriptor: The socket of the client.
-    init(_ program: ServedProgram, at places: WorkPlaces, descriptor: Int32) {
+    /// - Parameters:
+    ///   - descriptor: The socket of the client.
+    ///   - waiting: Calls its argument, which waits for a place, so that others have the thread's place meanwhile.
+    init(
+        _ program: ServedProgram, at places: WorkPlaces, descriptor: Int32, waiting: @escaping FairQueue.Waiting
+    ) {
+        self.waiting = waiting
         self.program = program
         self.places = places
         self.descriptor = descriptor
@@ -94,7 +100,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     }
 
     func giveWay() throws(VaultError) {
-        if hasTurn { hasTurn = places.turns.giveWay(program, while: isClientThere) } else { resume() }
+        if hasTurn { hasTurn = places.turns.giveWay(program, while: isClientThere, waiting: waiting) } else { resume() }
         try checkClient()
     }
 
@@ -118,7 +124,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
 
     /// Takes a turn again, unless the client is gone.
     func resume() {
-        if !hasTurn { hasTurn = places.turns.enter(program, while: isClientThere) }
+        if !hasTurn { hasTurn = places.turns.enter(program, while: isClientThere, waiting: waiting) }
     }
 
     /// How long the call has worked on its thread.
@@ -133,7 +139,7 @@ final class CallTurn: ServedCall, @unchecked Sendable {
     private func enterRoom(for bytes: Int) {
         let isHeavy = bytes > WorkPlaces.window
         let queue = isHeavy ? places.heavies : places.windows
-        guard queue.enter(program, while: isClientThere) else { return }
+        guard queue.enter(program, while: isClientThere, waiting: waiting) else { return }
         heldRoom = queue
         room = isHeavy ? WorkPlaces.heavy : WorkPlaces.window
     }

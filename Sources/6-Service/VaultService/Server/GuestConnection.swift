@@ -1,65 +1,120 @@
 import Access
 import Bytes
 import CLibrary
+import Synchronization
 import VaultInterface
 
-/// A connection of a program that speaks another protocol than the daemon's own.
-package final class GuestConnection: ServedConnection {
-    /// Open for as long as anybody has a reference to this.
-    private let socket: Int32
-    private let server: VaultServer
-    private let serve: @Sendable (GuestVault, GuestConnection) -> Void
-    let wait = ConnectionWait()
+/// What answers a program that speaks another protocol than the daemon's own.
+package protocol GuestProtocol: AnyObject {
+    /// Goes on as far as it can without waiting for the program. One thread at a time calls this.
+    func step(_ cause: StepCause) -> ConnectionNeed
+}
 
-    init(
-        _ socket: Int32, server: VaultServer, serve: @escaping @Sendable (GuestVault, GuestConnection) -> Void
-    ) {
-        (self.socket, self.server, self.serve) = (socket, server, serve)
+/// A connection of a program that speaks another protocol than the daemon's own.
+// Safe to share between threads: the loop lets one thread at a time call `step(_:)`, and what a guest uses in a step is
+// for that thread. Another one may release the last reference.
+package final class GuestConnection: LoopedConnection, @unchecked Sendable {
+    package typealias Make = @Sendable (GuestVault, GuestConnection) -> (any GuestProtocol)?
+
+    private enum State {
+        case new
+        case identification
+        case identified(GuestVault)
+        case served(GuestVault, any GuestProtocol)
+        case refused
     }
 
-    deinit { close(socket) }
+    private let seat: ConnectionSeat
+    private let server: VaultServer
+    private let make: Make
+    private var state = State.new
+    private var room: RequestRoom?
+    private var endOfRoom: ContinuousClock.Instant?
+    /// Begins a step, such as when there is something to tell the program.
+    package let bell = Bell()
 
-    func end() { shutdown(socket, Int32(truncatingIfNeeded: SHUT_RDWR)) }
+    init(_ seat: ConnectionSeat, server: VaultServer, _ make: @escaping Make) {
+        (self.seat, self.server, self.make) = (seat, server, make)
+    }
 
-    func run() {
-        do {
-            let peer = try Peer(of: socket)
-            let vault = try GuestVault(peer, socket: socket, server: server)
-            let description = try vault.grant().description
-            server.registry.greeted(self, vault.program)
-            server.rates.admitConnection(vault.program, on: socket)
-            server.observer.connected(description, process: peer.identity.process, user: peer.identity.user)
-            defer { server.observer.disconnected() }
-            serve(vault, self)
-        } catch {
-            let user = Peer.user(of: socket)
-            let refusal = error as? VaultError
-            server.observer.rejected(reason: refusal?.description ?? "\(error)", user: user)
-            // A connection that is refused costs as much as one that is served.
-            server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket)
-            if let refusal { server.record(refusal, of: "", user) }
+    deinit {
+        if case .served = state { server.observer.disconnected() }
+        // The guest has descriptors of its own for the same socket.
+        shutdown(seat.descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
+        close(seat.descriptor)
+    }
+
+    package var alarm: Int32 { bell.descriptor }
+
+    package func step(_ cause: StepCause) -> ConnectionNeed {
+        while true {
+            switch state {
+            case .new:
+                state = .identification
+                // Before its program is known, which costs a look into /proc.
+                let delay = server.rates.admitConnection(seat.program)
+                if delay > .zero { return .time(.now + delay) }
+            case .identification:
+                let delay = identify()
+                if delay > .zero { return .time(.now + delay) }
+            case .identified(let vault):
+                guard let guest = make(vault, self), let description = try? vault.grant().description else {
+                    return .end
+                }
+                state = .served(vault, guest)
+                server.observer.connected(description, process: seat.process, user: seat.user)
+            case .served(_, let guest): return guest.step(cause)
+            case .refused: return .end
+            }
         }
-        end()
+    }
+
+    /// - Returns: How long the connection is put off.
+    private func identify() -> Duration {
+        do {
+            let vault = try GuestVault(Peer(of: seat.descriptor), seat, server: server)
+            server.loop.greeted(seat, vault.program)
+            state = .identified(vault)
+            return server.rates.admitConnection(vault.program)
+        } catch {
+            let refusal = error as? VaultError
+            server.observer.rejected(reason: refusal?.description ?? "\(error)", user: seat.user)
+            if let refusal { server.record(refusal, of: "", seat.user) }
+            state = .refused
+            // A connection that is refused costs as much as one that is served.
+            return server.rates.admitConnection(ServedProgram(user: seat.user, name: "not served"))
+        }
     }
 
     /// Returns a descriptor of the socket for the protocol's own code, which closes it.
-    package func descriptor() -> Int32 { fcntl(socket, F_DUPFD_CLOEXEC, 3) }
+    package func descriptor() -> Int32 { fcntl(seat.descriptor, F_DUPFD_CLOEXEC, 3) }
 
-    /// Says that the connection waits for its program, and so can make room for others.
-    package func waitsForRequest() { wait.begin(.request) }
-
-    /// Says that a call of the program is being answered.
-    package func works() { wait.begin(.work) }
-
-    /// Waits until a request on its way in may take so many bytes.
-    ///
-    /// - Returns: False if there was no room for it in time.
-    package func admit(_ bytes: Int, _ room: inout RequestRoom?, of vault: GuestVault) -> Bool {
-        wait.begin(.rest)
-        guard bytes > RequestRoom.free else { return true }
+    /// Whether a message on its way in, or an answer on its way out, may take so many bytes.
+    package func admits(_ bytes: Int) -> Bool {
+        guard bytes > RequestRoom.free, case .served(let vault, _) = state else { return true }
         let present = room ?? RequestRoom(claim: server.budget.begin(vault.program), budget: server.budget)
         room = present
-        return server.budget.reserve(bytes, for: present.claim, within: server.limits.room)
+        let isAdmitted = server.budget.reserve(bytes, for: present.claim, within: .zero)
+        if isAdmitted { endOfRoom = nil }
+        return isAdmitted
+    }
+
+    /// What to wait for where ``admits(_:)`` said no.
+    package var needOfRoom: ConnectionNeed {
+        let end = endOfRoom ?? .now + server.limits.room
+        endOfRoom = end
+        return end > .now ? .time(.now + Self.patience) : .end
+    }
+
+    /// How often a message without room asks for it.
+    private static let patience = Duration.milliseconds(10)
+
+    /// Gives back the room of messages and answers.
+    package func giveRoomBack() { room = nil }
+
+    /// Runs `body`, which waits for the program to read, while others have the thread's place.
+    package func whileWaiting<Result>(_ body: () -> Result) -> Result {
+        server.loop.whileWaiting(seat, in: .work, body)
     }
 }
 

@@ -20,16 +20,19 @@ package final class GuestVault: Vault {
         var generation = -1
         /// Whether the program has used up its share.
         var isSpent = false
+        /// How long the answer to the present call has to wait, because of what was refused.
+        var delay = Duration.zero
     }
 
     private let caller: Caller
     private let socket: Int32
     private let server: VaultServer
+    private let seat: ConnectionSeat?
     private let state: Mutex<State>
 
-    /// - Parameter socket: Belongs to somebody who keeps it open for as long as this is used.
-    init(_ peer: Peer, socket: Int32, server: VaultServer) throws(VaultError) {
-        (caller, self.socket, self.server) = (.peer(peer), socket, server)
+    /// - Parameter seat: The program's connection, which somebody keeps open for as long as this is used.
+    init(_ peer: Peer, _ seat: ConnectionSeat, server: VaultServer) throws(VaultError) {
+        (caller, socket, self.seat, self.server) = (.peer(peer), seat.descriptor, seat, server)
         state = Mutex(State(grant: CallerGrant(identifier: "")))
         _ = try grant()
     }
@@ -46,11 +49,15 @@ package final class GuestVault: Vault {
         grant.rights = rights
         grant.program = ServedProgram(user: server.owner, name: identifier)
         grant.process = ClientProcess(user: server.owner, number: process)
-        self.init(grant, socket: socket, server: server)
+        self.init(grant, socket: socket, nil, server: server)
     }
 
-    init(_ grant: CallerGrant, socket: Int32, server: VaultServer) {
-        (caller, self.socket, self.server) = (.decided(grant), socket, server)
+    convenience init(_ grant: CallerGrant, _ seat: ConnectionSeat, server: VaultServer) {
+        self.init(grant, socket: seat.descriptor, seat, server: server)
+    }
+
+    private init(_ grant: CallerGrant, socket: Int32, _ seat: ConnectionSeat?, server: VaultServer) {
+        (caller, self.socket, self.seat, self.server) = (.decided(grant), socket, seat, server)
         state = Mutex(State(grant: grant))
     }
 
@@ -91,7 +98,7 @@ package final class GuestVault: Vault {
     ) throws(VaultError) -> Operation.Reply {
         let start = ContinuousClock.now
         var refusal: VaultError?
-        let turn = CallTurn(program, at: server.places, descriptor: socket)
+        let turn = CallTurn(program, at: server.places, descriptor: socket, waiting: waiting)
         defer {
             turn.end()
             server.observer.answered(
@@ -109,31 +116,44 @@ package final class GuestVault: Vault {
         } catch {
             refusal = error
             server.record(error, of: client.identifier, user)
-            if error.isRefusal, case .peer = caller { server.rates.refused(program, on: socket) }
+            if error.isRefusal, case .peer = caller {
+                let delay = server.rates.refused(program)
+                state.withLock { $0.delay = max($0.delay, delay) }
+            }
             throw error
         }
     }
 
-    /// Answers one call of the program, whatever it asks for: counts it and the work for it, and waits first if the
-    /// program has used up its share.
-    package func call(_ body: () -> Void) {
-        let program = program
-        let isSpent = server.rates.admit(program, on: socket)
-        state.withLock { $0.isSpent = isSpent }
+    /// Counts a call of the program, whatever it asks for.
+    ///
+    /// - Returns: How long it has to be put off, if the program has used up its share.
+    package func admitCall() -> Duration {
+        let delay = server.rates.admit(program)
+        state.withLock { ($0.isSpent, $0.delay) = (delay > .zero, .zero) }
+        return delay
+    }
+
+    /// Answers a call that was counted, and counts the work for it.
+    ///
+    /// - Returns: How long the answer has to wait.
+    package func call(_ body: () -> Void) -> Duration {
         let (start, workBefore) = (ContinuousClock.now, CallTurn.threadTime())
-        defer {
-            server.rates.charge(
-                program, within: ContinuousClock.now - start, forWork: CallTurn.threadTime() - workBefore)
-        }
         body()
+        server.rates.charge(program, within: ContinuousClock.now - start, forWork: CallTurn.threadTime() - workBefore)
+        return state.withLock(\.delay)
     }
 
     /// Runs `body` while this program has one of the few places for long calls and long answers.
     package func withPlace(_ body: () -> Void) {
         let program = program
-        let hasPlace = server.places.guests.enter(program, while: isClientThere)
+        let hasPlace = server.places.guests.enter(program, while: isClientThere, waiting: waiting)
         defer { if hasPlace { server.places.guests.leave(program) } }
         body()
+    }
+
+    private func waiting(_ body: () -> Void) {
+        guard let seat else { return body() }
+        server.loop.whileWaiting(seat, in: .work, body)
     }
 
     private func isClientThere() -> Bool {

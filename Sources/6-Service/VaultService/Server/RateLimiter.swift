@@ -33,19 +33,15 @@ final class RateLimiter: Sendable {
         self.now = now
     }
 
-    /// Waits until `program` may go on with a request, or the other end of its socket is gone.
+    /// Counts a request.
     ///
-    /// - Returns: Whether the program, or its user, had used up the budget while others were served.
-    func admit(_ program: ServedProgram, on socket: Int32) -> Bool {
-        let seconds = spend(1, by: program, for: .request)
-        guard seconds > 0 else { return false }
-        Self.wait(seconds, for: socket)
-        return true
-    }
+    /// - Returns: How long it has to be put off, if the program, or its user, has used up the budget while others were
+    ///   served.
+    func admit(_ program: ServedProgram) -> Duration { Self.delay(spend(1, by: program, for: .request)) }
 
-    /// The same for a new connection, which costs more than a request: a thread, and a look at the process.
-    func admitConnection(_ program: ServedProgram, on socket: Int32) {
-        Self.wait(spend(Self.connectionCost, by: program, for: .connection), for: socket)
+    /// The same for a new connection, which costs more than a request: a look at the process.
+    func admitConnection(_ program: ServedProgram) -> Duration {
+        Self.delay(spend(Self.connectionCost, by: program, for: .connection))
     }
 
     /// Takes the work of a request from the budget: one that kept a processor busy for longer than a request may counts
@@ -62,9 +58,9 @@ final class RateLimiter: Sendable {
 
     private func requests(in time: Duration) -> Double { (time / .seconds(1)) * rate.perSecond / Self.share }
 
-    /// Waits for a request that was refused.
-    func refused(_ program: ServedProgram, on socket: Int32) {
-        Self.wait(spend(Self.refusalCost, by: program, for: .refusal), for: socket)
+    /// The same for the answer to a request that was refused.
+    func refused(_ program: ServedProgram) -> Duration {
+        Self.delay(spend(Self.refusalCost, by: program, for: .refusal))
     }
 
     /// What a budget is spent on.
@@ -88,17 +84,10 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private static func wait(_ seconds: Double, for socket: Int32) {
-        guard seconds > 0 else { return }
-        let seconds = min(seconds, BudgetRate.longestWait)
-        // poll(2) counts milliseconds.
-        guard seconds > 0.002 else {
-            usleep(useconds_t(clamping: seconds * 1e6))
-            return
-        }
-        // Whoever hangs up meanwhile must not keep a thread.
-        var polled = pollfd(fd: socket, events: 0, revents: 0)
-        poll(&polled, 1, Int32(clamping: seconds * 1e3))
+    /// Equal debts are put off for times of their own, so that those who have them do not all come back at once.
+    private static func delay(_ seconds: Double) -> Duration {
+        guard seconds > 0 else { return .zero }
+        return Duration(clampingSeconds: min(seconds, BudgetRate.longestWait) * .random(in: 0.9...1.1))
     }
 }
 

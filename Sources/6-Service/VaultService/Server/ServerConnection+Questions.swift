@@ -17,14 +17,16 @@ extension ServerConnection: QuestionChannel {
         frame.appendFrame(.question) { frame.write(SentQuestion(question, seconds: seconds)) }
         do {
             try socket.send(frame, within: server.limits.transfer)
-            // Any number of clients may leave questions open: they must not keep others out.
-            wait.begin(.answer)
-            defer { wait.begin(.work) }
-            return try cancellation.withHandler({ [self] in retract() }) {
-                // The client knows the deadline too, and gets a moment to say that it passed.
-                let answer = try receiveAnswer(frame, within: time + .seconds(2))
-                return cancellation.isCanceled ? .canceled : answer
-            }
+            // Clients may leave questions open: they must not keep others out.
+            return try server.loop.whileWaiting(seat, in: .answer) {
+                Result {
+                    try cancellation.withHandler({ [self] in retract() }) {
+                        // The client knows the deadline too, and gets a moment to say that it passed.
+                        let answer = try receiveAnswer(frame, within: time + .seconds(2))
+                        return cancellation.isCanceled ? .canceled : answer
+                    }
+                }
+            }.get()
         } catch SocketError.timedOut {
             // An answer that comes later would be taken for a request.
             end()

@@ -1,85 +1,156 @@
 import Access
 import Bytes
 import CLibrary
-import Dispatch
 import FoundationEssentials
 import Frames
 import KeychainModel
 import VaultInterface
 
-/// One client's connection, on a thread of its own.
-// Safe to share between threads: what changes is touched by the thread that calls `run()` alone, on which requests are
-// answered and questions are asked, too. Others read `wait`, which is atomic, and call `end()`, which shuts down the
-// socket's descriptor: a constant, open for as long as anybody has a reference to this.
-final class ServerConnection: ServedConnection, @unchecked Sendable {
+/// One client's connection.
+// Safe to share between threads: the loop lets one thread at a time call `step(_:)`, on which requests are answered and
+// questions are asked, too. Another one may release the last reference.
+final class ServerConnection: LoopedConnection, @unchecked Sendable {
+    /// What the connection does next.
+    private enum State {
+        case greeting(until: ContinuousClock.Instant)
+        /// The greeting is there. Who sent it is looked up when its process may have a further connection.
+        case identification(Hello)
+        case welcome(Peer)
+        case refusal(VaultError?)
+        case request
+        /// A request is in the buffer, and may be answered now.
+        case answer(wasPutOff: Bool)
+        /// An answer is in the buffer.
+        case sending(goesOn: Bool)
+        /// Sends what happens, until the client says anything.
+        case telling(Task<Void, Never>)
+    }
+
     let socket: FrameSocket
     let server: VaultServer
-    let wait = ConnectionWait()
+    let seat: ConnectionSeat
     private let incoming = FrameBuffer()
     private let outgoing = FrameBuffer()
+    private var state: State
     private var peer: Peer?
     private var grant = CallerGrant(identifier: "")
     private var generation = -1
     /// The room that the present request took on its way in.
     private var roomForRequest: RequestBudget.Claim?
+    /// When the rest of the present request has to be there, and until when it may wait for room.
+    private var endOfRest: ContinuousClock.Instant?
+    private var endOfRoom: ContinuousClock.Instant?
     private var turn: CallTurn?
     private(set) var canAsk = false
+    /// Few threads may stay awake at a time.
+    private var staysAwake = true
+    private var isConnected = false
 
-    init(_ socket: FrameSocket, server: VaultServer) {
-        self.socket = socket
-        self.server = server
+    /// How often a request without room asks for it.
+    private static let patience = Duration.milliseconds(10)
+
+    init(_ seat: ConnectionSeat, server: VaultServer) {
+        (self.seat, self.server) = (seat, server)
+        socket = FrameSocket(seat.descriptor)
+        state = .greeting(until: .now + server.limits.greeting)
     }
 
-    /// Wakes the thread and lets it end. Safe on any thread.
+    deinit {
+        forgetRequest()
+        turn?.end()
+        if case .telling(let teller) = state { teller.cancel() }
+        if isConnected { server.observer.disconnected() }
+    }
+
+    /// Ends the connection at its next step.
     func end() { socket.shutdown() }
 
-    func run() {
-        guard greet() else { return }
-        defer { server.observer.disconnected() }
-        defer { forgetRequest() }
-        while !server.stops {
-            wait.begin(.request)
-            guard let kind = try? receive() else { return }
-            wait.begin(.work)
-            guard kind == .request, answerRequest() else { return }
+    func step(_ cause: StepCause) -> ConnectionNeed {
+        var isLate = cause == .time
+        while true {
+            if let need = go(isLate: isLate) { return need }
+            isLate = false
         }
     }
 
+    /// Goes on to the next state.
+    ///
+    /// - Parameter isLate: Whether the time for what the state waits for is over.
+    /// - Returns: What has to come first; nil for nothing.
+    private func go(isLate: Bool) -> ConnectionNeed? {
+        switch state {
+        case .greeting(let deadline): return readGreeting(until: deadline, isLate)
+        case .identification(let hello): return identify(hello)
+        case .welcome(let peer): return welcome(peer)
+        case .refusal(let error):
+            if let error {
+                record(error)
+                fail(error)
+            }
+            return .end
+        case .request: return readRequest(isLate)
+        case .answer(let wasPutOff):
+            answerRequest(wasPutOff: wasPutOff)
+            if case .telling = state { return socket.hasInput ? .end : .request(until: nil, staysAwake: false) }
+            return putOff(delayOfAnswer)
+        case .sending(let goesOn): return sendAnswer(isLate, goesOn)
+        case .telling: return .end
+        }
+    }
+
+    private func putOff(_ time: Duration) -> ConnectionNeed? { time > .zero ? .time(.now + time) : nil }
+
     // MARK: The beginning
 
-    private func greet() -> Bool {
+    private func readGreeting(until deadline: ContinuousClock.Instant, _ isLate: Bool) -> ConnectionNeed? {
+        do {
+            guard !isLate else { throw SocketError.timedOut }
+            switch try socket.receiveAvailable(into: incoming, limit: WireLimits.greeting) {
+            case .incomplete, .refused: return .rest(until: deadline)
+            case .frame(.hello): break
+            case .frame: throw FrameError("a greeting has to come first")
+            }
+            var reader = FrameReader(incoming, from: 1)
+            state = .identification(try Hello(from: &reader))
+        } catch {
+            return reject(error)
+        }
+        // Before its program is known, which costs a look into /proc.
+        return putOff(server.rates.admitConnection(seat.program))
+    }
+
+    private func identify(_ hello: Hello) -> ConnectionNeed? {
         do {
             let peer = try Peer(of: socket.descriptor)
             self.peer = peer
-            let kind = try socket.receive(
-                into: incoming, limit: WireLimits.greeting, first: server.limits.greeting, rest: server.limits.greeting)
-            guard kind == .hello else { throw FrameError("a greeting has to come first") }
-            var reader = FrameReader(incoming, from: 1)
-            let hello = try Hello(from: &reader)
             guard (hello.lowest...hello.highest).contains(WireProtocol.version) else {
                 throw VaultError.unsupported(
                     reason: "the vault's daemon speaks version \(WireProtocol.version) of the protocol; "
                         + "install program and daemon from the same release")
             }
             try refreshGrant(of: peer)
-            server.registry.greeted(self, program)
-            server.rates.admitConnection(program, on: socket.descriptor)
-            outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
-            try flush()
-            server.observer.connected(
-                grant.description, process: peer.identity.process, user: peer.identity.user)
-            return true
+            server.loop.greeted(seat, program)
+            state = .welcome(peer)
+            return putOff(server.rates.admitConnection(program))
         } catch {
-            server.observer.rejected(
-                reason: (error as? VaultError)?.description ?? "\(error)", user: peer?.identity.user)
-            // A connection that is refused costs as much as one that is served.
-            let user = Peer.user(of: socket.descriptor)
-            server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket.descriptor)
-            guard let error = error as? VaultError else { return false }
-            record(error)
-            fail(error)
+            return reject(error)
         }
-        return false
+    }
+
+    /// A connection that is refused costs as much as one that is served.
+    private func reject(_ error: any Error) -> ConnectionNeed? {
+        server.observer.rejected(reason: (error as? VaultError)?.description ?? "\(error)", user: seat.user)
+        state = .refusal(error as? VaultError)
+        return putOff(server.rates.admitConnection(ServedProgram(user: seat.user, name: "not served")))
+    }
+
+    private func welcome(_ peer: Peer) -> ConnectionNeed? {
+        outgoing.appendFrame(.welcome) { Welcome(caller: grant.description).encode(to: outgoing) }
+        guard (try? flush()) != nil else { return .end }
+        isConnected = true
+        server.observer.connected(grant.description, process: peer.identity.process, user: peer.identity.user)
+        state = .request
+        return nil
     }
 
     /// Stands for the owner's tool where programs share something.
@@ -102,15 +173,38 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
     private var program: ServedProgram { grant.program ?? Self.ownersTool }
 
     /// Reads a request, which keeps its room until ``forgetRequest()``.
-    private func receive() throws(SocketError) -> FrameKind {
-        try socket.waitForInput()
-        wait.begin(.rest)
-        return try socket.receive(
-            into: incoming, limit: WireLimits.frame, first: server.limits.transfer, rest: server.limits.transfer
-        ) { total throws(SocketError) in
-            let present = roomForRequest ?? server.budget.begin(program)
-            roomForRequest = present
-            guard server.budget.reserve(total, for: present, within: server.limits.room) else { throw .timedOut }
+    private func readRequest(_ isLate: Bool) -> ConnectionNeed? {
+        do {
+            if isLate, let end = endOfRest, end <= .now { throw SocketError.timedOut }
+            let reception = try socket.receiveAvailable(into: incoming, limit: WireLimits.frame) { total in
+                let present = roomForRequest ?? server.budget.begin(program)
+                roomForRequest = present
+                return server.budget.reserve(total, for: present, within: .zero)
+            }
+            switch reception {
+            case .frame(.request):
+                (endOfRest, endOfRoom) = (nil, nil)
+                let delay = server.rates.admit(program)
+                state = .answer(wasPutOff: delay > .zero)
+                return putOff(delay)
+            case .frame: return .end
+            case .incomplete:
+                endOfRoom = nil
+                let (come, all) = socket.underWay
+                guard come > 0 else { return .request(until: nil, staysAwake: staysAwake) }
+                let end = endOfRest ?? .now + server.limits.transfer
+                endOfRest = end
+                return .rest(until: end + .seconds(all >> 20))
+            case .refused:
+                let end = endOfRoom ?? .now + server.limits.room
+                endOfRoom = end
+                guard end > .now else { throw SocketError.timedOut }
+                // The time for the rest begins again when there is room.
+                endOfRest = nil
+                return .time(.now + Self.patience)
+            }
+        } catch {
+            return .end
         }
     }
 
@@ -121,19 +215,27 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
         roomForRequest = nil
     }
 
-    /// - Returns: Whether the connection can go on.
-    private func answerRequest() -> Bool {
+    /// How many bytes of the answer have gone out, and until when the others have to.
+    private var sent = 0
+    private var endOfSending: ContinuousClock.Instant?
+    /// How long the answer that is ready has to wait.
+    private var delayOfAnswer = Duration.zero
+
+    /// Answers the request in the buffer, as far as that goes without sending the end of the answer.
+    private func answerRequest(wasPutOff: Bool) {
         let start = ContinuousClock.now
         var name = "malformed"
         var refusal: VaultError?
         var goesOn = true
-        let turn = CallTurn(program, at: server.places, descriptor: socket.descriptor)
+        delayOfAnswer = .zero
+        staysAwake = !wasPutOff
+        let turn = CallTurn(
+            program, at: server.places, descriptor: socket.descriptor,
+            waiting: { [server, seat] in server.loop.whileWaiting(seat, in: .work, $0) })
         self.turn = turn
         defer {
             forgetRequest()
-            outgoing.recycle()
-            turn.end()
-            self.turn = nil
+            if delayOfAnswer > .zero { turn.pause() }
         }
         do {
             guard let peer, peer.isUnchanged() else {
@@ -141,22 +243,19 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
                     .unknownCaller(reason: "the program that made the connection is not the one that uses it"))
             }
             try refreshGrant(of: peer)
-            let isSpent = server.rates.admit(program, on: socket.descriptor)
-            // Few threads may stay awake at a time.
-            socket.mayStayAwake = !isSpent
             var reader = FrameReader(incoming, from: 1)
             let header = try RequestHeader(from: &reader)
             canAsk = header.canAsk
             switch header.subject {
             case .operation(let code):
                 name = code.operation.name
-                try turn.begin(code.operation.traits, isSpent: isSpent, withRoomFor: incoming.count)
+                try turn.begin(code.operation.traits, isSpent: wasPutOff, withRoomFor: incoming.count)
                 try answer(code.operation, header, &reader)
             case .subscription(let subscription):
                 name = subscription.name
                 try reader.finish()
                 serve(subscription)
-                return false
+                return
             }
         } catch let error as VaultError {
             refusal = error
@@ -168,15 +267,14 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
             fail(.invalidRequest(reason: "the request is malformed: \(error)"))
             goesOn = false
         }
-        if let refusal, refusal.isRefusal { server.rates.refused(program, on: socket.descriptor) }
+        if let refusal, refusal.isRefusal { delayOfAnswer = server.rates.refused(program) }
         let time = ContinuousClock.now - start
         server.rates.charge(program, within: time, forWork: turn.work)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
         server.observer.answered(
             name, for: grant.identifier, of: peer?.identity.user ?? .max, in: time, refusal: refusal)
-        if (try? flush()) == nil { goesOn = false }
-        return goesOn
+        state = .sending(goesOn: goesOn)
     }
 
     private func record(_ error: VaultError) { server.record(error, of: grant.identifier, peer?.identity.user) }
@@ -187,12 +285,35 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
         try? flush()
     }
 
-    /// Sends what is ready. While a client takes its time to read it, others have the turn.
+    /// Sends the end of an answer. A client that takes its time to read it keeps its room, and no thread.
+    private func sendAnswer(_ isLate: Bool, _ goesOn: Bool) -> ConnectionNeed? {
+        let end = endOfSending ?? .now + timeToSend
+        let isSent = isLate ? nil : try? socket.sendAvailable(outgoing, &sent)
+        if isSent == false {
+            turn?.pause()
+            endOfSending = end
+            return .exchange(until: end)
+        }
+        (sent, endOfSending) = (0, nil)
+        outgoing.recycle()
+        turn?.end()
+        turn = nil
+        guard isSent == true, goesOn, !server.stops else { return .end }
+        state = .request
+        return nil
+    }
+
+    private var timeToSend: Duration { server.limits.transfer + .seconds(outgoing.bytes.count >> 20) }
+
+    /// Sends what is ready. While a client takes its time to read it, others have the turn and the thread's place.
     private func flush() throws(SocketError) {
         defer { outgoing.removeAll() }
-        try socket.send(
-            outgoing, within: server.limits.transfer + .seconds(outgoing.bytes.count >> 20),
-            whileFull: { turn?.pause() })
+        var sent = 0
+        guard try !socket.sendAvailable(outgoing, &sent) else { return }
+        turn?.pause()
+        try server.loop.whileWaiting(seat, in: .work) {
+            Result { () throws(SocketError) in try socket.send(outgoing, within: timeToSend, sent: &sent) }
+        }.get()
     }
 
     /// Performs the operation that follows `header`, and appends the answer to the outgoing buffer. What is ready is
@@ -247,7 +368,7 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
         }
     }
 
-    /// Sends a frame for each element until the client goes away.
+    /// Sends a frame for each element until the connection ends.
     ///
     /// - Parameters:
     ///   - elements: From before the answer: the client takes it that nothing escapes it from there on.
@@ -257,31 +378,37 @@ final class ServerConnection: ServedConnection, @unchecked Sendable {
         _ write: @escaping @Sendable (FrameBuffer, Element) -> Void
     ) {
         outgoing.appendFrame(.result) { outgoing.append(UInt32(0)) }
-        guard (try? flush()) != nil else { return }
-        let descriptor = socket.descriptor
-        let teller = Task {
-            let frame = FrameBuffer()
-            for await element in elements {
-                frame.removeAll()
-                write(frame, element)
-                let bytes = frame.bytes
-                let sent = send(
-                    descriptor, bytes.baseAddress, bytes.count,
-                    Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT))
-                if sent != bytes.count, !mayMiss { shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
-            }
+        guard (try? flush()) != nil else {
+            state = .sending(goesOn: false)
+            return
         }
-        wait.begin(.request)
-        // Anything the client says from now on ends the connection.
-        try? socket.waitForInput()
-        let ended = DispatchSemaphore(value: 0)
-        teller.cancel()
-        Task {
-            await teller.value
-            ended.signal()
-        }
-        // The descriptor must not be closed, and given to another connection, before the last send.
-        ended.wait()
+        // The task keeps the descriptor open until its last send.
+        let kept = KeptSocket(socket)
+        state = .telling(
+            Task {
+                let frame = FrameBuffer()
+                for await element in elements {
+                    frame.removeAll()
+                    write(frame, element)
+                    if !kept.send(frame), !mayMiss { kept.socket.shutdown() }
+                }
+            })
+    }
+}
+
+/// A socket that a task and a connection share: the task sends whole frames, or none of them.
+// Safe to share between threads: what the task uses is the descriptor, a constant.
+private final class KeptSocket: @unchecked Sendable {
+    let socket: FrameSocket
+
+    init(_ socket: FrameSocket) { self.socket = socket }
+
+    /// - Returns: Whether all of it went out. This waits for nothing.
+    func send(_ frame: FrameBuffer) -> Bool {
+        let bytes = frame.bytes
+        return CLibrary.send(
+            socket.descriptor, bytes.baseAddress, bytes.count,
+            Int32(truncatingIfNeeded: MSG_NOSIGNAL) | Int32(truncatingIfNeeded: MSG_DONTWAIT)) == bytes.count
     }
 }
 

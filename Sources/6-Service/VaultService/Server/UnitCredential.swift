@@ -47,39 +47,97 @@ struct UnitCredential: Sendable, Equatable {
 }
 
 /// A service manager's connection.
-final class UnitCredentialConnection: ServedConnection {
-    private let socket: Int32
+// Safe to share between threads: the loop lets one thread at a time call `step(_:)`.
+final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
+    private enum State {
+        case new
+        case asked(UnitCredential)
+        /// The unit waits for the vault to be unlocked, with this pause until the next look.
+        case served(UnitCredential, CallerGrant, GuestVault, pause: Duration)
+        /// Nothing is given, and the unit does not start, until the manager gives up.
+        case refused
+    }
+
+    private let seat: ConnectionSeat
     private let server: VaultServer
-    let wait = ConnectionWait()
+    private var state = State.new
+    private var isConnected = false
 
-    init(_ socket: Int32, server: VaultServer) { (self.socket, self.server) = (socket, server) }
+    init(_ seat: ConnectionSeat, server: VaultServer) { (self.seat, self.server) = (seat, server) }
 
-    deinit { close(socket) }
+    deinit {
+        if isConnected { server.observer.disconnected() }
+        close(seat.descriptor)
+    }
 
-    func end() { shutdown(socket, Int32(truncatingIfNeeded: SHUT_RDWR)) }
-
-    func run() {
-        let user = Peer.user(of: socket)
-        guard let asked = UnitCredential(askedOn: socket) else {
-            server.observer.rejected(reason: "the connection is not one of a service manager for a unit", user: user)
-            // A connection that is refused costs as much as one that is served.
-            server.rates.admitConnection(ServedProgram(user: user, name: "not served"), on: socket)
-            return waitForTheEnd()
+    func step(_ cause: StepCause) -> ConnectionNeed {
+        while true {
+            switch state {
+            case .new:
+                let delay = begin()
+                if delay > .zero { return .time(.now + delay) }
+            case .asked(let asked):
+                let delay = identify(asked)
+                if delay > .zero { return .time(.now + delay) }
+            case .served(let asked, let grant, let vault, let pause):
+                return give(asked, grant, vault, pause)
+            case .refused:
+                // The manager's own half of the connection is closed from the beginning.
+                return isOver ? .end : .time(.now + .seconds(60))
+            }
         }
+    }
+
+    private func begin() -> Duration {
+        guard let asked = UnitCredential(askedOn: seat.descriptor) else {
+            server.observer.rejected(
+                reason: "the connection is not one of a service manager for a unit", user: seat.user)
+            state = .refused
+            // A connection that is refused costs as much as one that is served.
+            return server.rates.admitConnection(ServedProgram(user: seat.user, name: "not served"))
+        }
+        state = .asked(asked)
+        return server.rates.admitConnection(seat.program)
+    }
+
+    private func identify(_ asked: UnitCredential) -> Duration {
         do throws(VaultError) {
-            let grant = try grant(for: asked, to: user)
-            let vault = GuestVault(grant, socket: socket, server: server)
-            server.registry.greeted(self, vault.program)
-            server.rates.admitConnection(vault.program, on: socket)
-            server.observer.connected(grant.description, process: grant.process?.number ?? 0, user: user)
-            wait.begin(.work)
-            defer { server.observer.disconnected() }
-            let value = try whenUnlocked { () throws(VaultError) in try Self.value(asked, of: grant, in: vault) }
-            send(value)
-            end()
+            let grant = try grant(for: asked, to: seat.user)
+            let vault = GuestVault(grant, seat, server: server)
+            server.loop.greeted(seat, vault.program)
+            server.observer.connected(grant.description, process: grant.process?.number ?? 0, user: seat.user)
+            isConnected = true
+            state = .served(asked, grant, vault, pause: .zero)
+            return server.rates.admitConnection(vault.program)
         } catch {
-            server.observer.rejected(reason: "no credential '\(asked.name)' for \(asked.unit): \(error)", user: user)
-            waitForTheEnd()
+            refuse(asked, error)
+            return .zero
+        }
+    }
+
+    private func refuse(_ asked: UnitCredential, _ error: VaultError) {
+        server.observer.rejected(
+            reason: "no credential '\(asked.name)' for \(asked.unit): \(error)", user: seat.user)
+        state = .refused
+    }
+
+    private func give(
+        _ asked: UnitCredential, _ grant: CallerGrant, _ vault: GuestVault, _ pause: Duration
+    ) -> ConnectionNeed {
+        do throws(VaultError) {
+            let value = try Self.value(asked, of: grant, in: vault)
+            server.loop.whileWaiting(seat, in: .work) { send(value) }
+            return .end
+        } catch .interactionNotAllowed(let reason) {
+            guard !isOver else { return .end }
+            if pause == .zero { server.observer.rejected(reason: "a unit waits: \(reason)", user: nil) }
+            // Each look is one in the audit log.
+            let next = pause == .zero ? .milliseconds(50) : min(pause * 2, .seconds(1))
+            state = .served(asked, grant, vault, pause: next)
+            return .time(.now + next)
+        } catch {
+            refuse(asked, error)
+            return isOver ? .end : .time(.now + .seconds(60))
         }
     }
 
@@ -87,7 +145,7 @@ final class UnitCredentialConnection: ServedConnection {
     private func grant(for asked: UnitCredential, to user: UInt32) throws(VaultError) -> CallerGrant {
         let peer: Peer
         do throws(PeerError) {
-            peer = try Peer(of: socket)
+            peer = try Peer(of: seat.descriptor)
         } catch {
             throw .accessDenied(.unknownCaller(reason: error.reason))
         }
@@ -117,28 +175,12 @@ final class UnitCredentialConnection: ServedConnection {
         return value
     }
 
-    private func whenUnlocked(_ body: () throws(VaultError) -> Data) throws(VaultError) -> Data {
-        var hasTold = false
-        var pause = Duration.milliseconds(50)
-        while true {
-            do throws(VaultError) {
-                return try body()
-            } catch .interactionNotAllowed(let reason) {
-                if !hasTold { server.observer.rejected(reason: "a unit waits: \(reason)", user: nil) }
-                hasTold = true
-                guard !isOver(within: pause) else { throw .clientIsGone }
-                // Each look is one in the audit log.
-                pause = min(pause * 2, .seconds(1))
-            }
-        }
-    }
-
     private func send(_ value: Data) {
         value.withUnsafeBytes { bytes in
             var sent = 0
             while sent < bytes.count {
                 let count = CLibrary.send(
-                    socket, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
+                    seat.descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
                     Int32(truncatingIfNeeded: MSG_NOSIGNAL))
                 guard count > 0 else { return }
                 sent += count
@@ -146,11 +188,9 @@ final class UnitCredentialConnection: ServedConnection {
         }
     }
 
-    private func waitForTheEnd() { while !isOver(within: .seconds(1)) {} }
-
     /// Whether the manager has given up. Its own half of the connection is closed from the beginning.
-    private func isOver(within time: Duration) -> Bool {
-        var polled = pollfd(fd: socket, events: 0, revents: 0)
-        return poll(&polled, 1, Int32(clamping: time / .milliseconds(1))) > 0 || server.stops
+    private var isOver: Bool {
+        var polled = pollfd(fd: seat.descriptor, events: 0, revents: 0)
+        return poll(&polled, 1, 0) > 0 || server.stops
     }
 }

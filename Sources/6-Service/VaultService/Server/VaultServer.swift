@@ -6,7 +6,7 @@ import Synchronization
 import SystemLibraries
 import VaultInterface
 
-/// A server of a vault for other processes, over a Unix socket, with a thread for each connection.
+/// A server of a vault for other processes, over Unix sockets.
 package final class VaultServer: Sendable {
     let vault: any Vault
     let entitlements: EntitlementsSource
@@ -18,16 +18,17 @@ package final class VaultServer: Sendable {
     let rates: RateLimiter
     let budget: RequestBudget
     let places: WorkPlaces
-    let registry = ConnectionRegistry()
+    let loop: ConnectionLoop
     private let isStopping = Atomic(false)
 
     /// - Parameters:
     ///   - ownerTool: The path of the command line tool that acts for the vault's owner.
     ///   - audit: Where refusals are recorded that the vault does not get to see.
+    /// - Throws: ``SocketError`` without a further descriptor.
     package init(
         vault: any Vault, entitlements: EntitlementsSource, ownerTool: String? = nil, limits: ServerLimits = .init(),
         observer: any ServerObserver = NoObserver(), audit: any AuditSink = NoAudit()
-    ) {
+    ) throws(SocketError) {
         self.vault = vault
         self.entitlements = entitlements
         self.limits = limits
@@ -40,92 +41,39 @@ package final class VaultServer: Sendable {
         rates = RateLimiter(perSecond: limits.requestsPerSecond)
         budget = RequestBudget(bytes: limits.requestBytes)
         places = WorkPlaces(processors: Processors.count)
+        var loopLimits = ConnectionLoop.Limits()
+        loopLimits.connections = limits.connections
+        loopLimits.silence = limits.greeting
+        loopLimits.refused = { observer.rejected(reason: $0, user: $1) }
+        loop = try ConnectionLoop(loopLimits)
     }
 
-    /// Accepts connections on `listener` until ``stop()``, which another thread calls.
+    /// Serves `listener`, and those of the other functions, until ``stop()``, which another thread calls.
     ///
     /// - Parameter turn: Called at least once in each tenth of a second in which connections can be accepted.
     package func serve(_ listener: Int32, everyTurn turn: () -> Void = {}) {
-        accept(on: listener, { ServerConnection(FrameSocket($0), server: self) }) {
-            turn()
-            return true
+        loop.listen(listener) { [weak self] seat in self.map { ServerConnection(seat, server: $0) } }
+        loop.run(everyTurn: turn)
+    }
+
+    /// Gives credentials to service managers that connect on behalf of a unit, while ``serve(_:everyTurn:)`` runs.
+    package func serveCredentials(_ listener: Int32) {
+        loop.listen(listener, awaitsByte: false) { [weak self] seat in
+            self.map { UnitCredentialConnection(seat, server: $0) }
         }
     }
 
-    /// Gives credentials to service managers that connect on behalf of a unit.
+    /// Serves programs that speak another protocol, while ``serve(_:everyTurn:)`` runs.
     ///
-    /// - Parameter isWanted: Asked in each tenth of a second whether to go on.
-    package func serveCredentials(_ listener: Int32, while isWanted: () -> Bool) {
-        accept(on: listener, { UnitCredentialConnection($0, server: self) }, isWanted)
+    /// - Parameter guest: Makes what answers a program; nil if that is not possible.
+    package func serve(_ listener: Int32, eachGuest guest: @escaping GuestConnection.Make) {
+        loop.listen(listener) { [weak self] seat in self.map { GuestConnection(seat, server: $0, guest) } }
     }
-
-    /// The same for programs that speak another protocol.
-    ///
-    /// - Parameters:
-    ///   - isWanted: Asked in each tenth of a second whether to go on.
-    ///   - guest: Serves a program until it is gone.
-    package func serve(
-        _ listener: Int32, while isWanted: () -> Bool,
-        eachGuest guest: @escaping @Sendable (GuestVault, GuestConnection) -> Void
-    ) {
-        accept(on: listener, { GuestConnection($0, server: self, serve: guest) }, isWanted)
-    }
-
-    private func accept(
-        on listener: Int32, _ connection: (Int32) -> any ServedConnection, _ turn: () -> Bool
-    ) {
-        while turn(), !stops {
-            var polled = pollfd(fd: listener, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
-            guard poll(&polled, 1, Self.stopInterval) > 0 else { continue }
-            let socket = CLibrary.accept(listener, nil, nil)
-            if socket >= 0 {
-                _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-                admit(socket, connection)
-            } else if [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) {
-                registry.endOne(waiting: Self.wayOut)
-                // Its descriptor is closed a moment after its thread is gone.
-                usleep(1_000)
-            }
-        }
-    }
-
-    /// How long a stop may go unnoticed by the accepting thread, in milliseconds.
-    private static let stopInterval: Int32 = 100
-
-    private func admit(_ socket: Int32, _ make: (Int32) -> any ServedConnection) {
-        let user = Peer.user(of: socket)
-        guard registry.makeRoom(within: limits.connections, waiting: Self.wayOut) else {
-            observer.rejected(reason: "too many connections", user: user)
-            close(socket)
-            return
-        }
-        let connection = make(socket)
-        registry.add(connection, ofUser: user)
-        guard !start(connection) else { return }
-        observer.rejected(reason: "no thread for a connection", user: nil)
-        registry.remove(connection)
-    }
-
-    /// Starts a connection's thread. Where there is no memory for one more, other connections end for it.
-    private func start(_ connection: any ServedConnection) -> Bool {
-        for attempt in 0..<4 {
-            if attempt > 0 { registry.endOne(waiting: Self.wayOut) }
-            let isStarted = ConnectionThread.start { [self] in
-                connection.run()
-                registry.remove(connection)
-            }
-            if isStarted { return true }
-        }
-        return false
-    }
-
-    /// How long a new connection waits for the thread of one that was ended for it.
-    private static let wayOut = Duration.seconds(1)
 
     /// Ends every connection: those that wait for their client at once, the others when they have answered.
     package func stop() {
         isStopping.store(true, ordering: .relaxed)
-        registry.stop(within: limits.farewell)
+        loop.stop(within: limits.farewell)
     }
 
     /// Records a refusal that the vault's own gate did not make.

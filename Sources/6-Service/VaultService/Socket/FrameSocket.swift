@@ -24,8 +24,6 @@ package final class FrameSocket {
     /// What came after the last frame; at most one read's worth, but for a frame that is under way.
     private let incoming = FrameBuffer()
     private let ownsDescriptor: Bool
-    /// Whether this may keep a processor busy for a moment before it sleeps.
-    package var mayStayAwake = true
 
     package init(_ descriptor: Int32, ownsDescriptor: Bool = true) {
         self.descriptor = descriptor
@@ -38,15 +36,25 @@ package final class FrameSocket {
 
     /// Sends whole frames.
     ///
-    /// - Parameters:
-    ///   - sent: How many bytes went out before an error, for a caller that may start over.
-    ///   - whileFull: Called once before this waits for the other side to read.
-    package func send(
-        _ buffer: FrameBuffer, within time: Duration, sent: inout Int, whileFull: () -> Void = {}
-    ) throws(SocketError) {
-        var isFull = false
+    /// - Parameter sent: How many bytes have gone out already, and, after an error, in all: for a caller that may start
+    ///   over.
+    package func send(_ buffer: FrameBuffer, within time: Duration, sent: inout Int) throws(SocketError) {
         let deadline = ContinuousClock.now + time
-        sent = 0
+        while try !sendAvailable(buffer, &sent) {
+            try wait(for: Int16(truncatingIfNeeded: POLLOUT), until: deadline)
+        }
+    }
+
+    package func send(_ buffer: FrameBuffer, within time: Duration) throws(SocketError) {
+        var sent = 0
+        try send(buffer, within: time, sent: &sent)
+    }
+
+    /// Sends as much as the other end takes in without a wait.
+    ///
+    /// - Parameter sent: How many bytes have gone out.
+    /// - Returns: Whether that is all.
+    package func sendAvailable(_ buffer: FrameBuffer, _ sent: inout Int) throws(SocketError) -> Bool {
         let bytes = buffer.bytes
         while sent < bytes.count {
             let count = CLibrary.send(
@@ -58,21 +66,12 @@ package final class FrameSocket {
             }
             switch errno {
             case EINTR: continue
-            case EAGAIN:
-                if !isFull { whileFull() }
-                isFull = true
-                try wait(for: Int16(truncatingIfNeeded: POLLOUT), until: deadline)
+            case EAGAIN: return false
             case EPIPE, ECONNRESET: throw .closed
             case let code: throw .system(errno: code)
             }
         }
-    }
-
-    package func send(
-        _ buffer: FrameBuffer, within time: Duration, whileFull: () -> Void = {}
-    ) throws(SocketError) {
-        var sent = 0
-        try send(buffer, within: time, sent: &sent, whileFull: whileFull)
+        return true
     }
 
     /// Reads one frame into `frame`, which then holds the kind's byte and the body.
@@ -95,9 +94,8 @@ package final class FrameSocket {
         guard length >= 1 else { throw .malformed(FrameError("empty frame")) }
         guard length <= limit else { throw .tooLong(size: length) }
         var deadline = started + rest + .seconds(length >> 20)
-        // Room is made for what has come, not for what was announced.
         while incoming.count < 4 + length {
-            let room = min(4 + length - incoming.count, max(Self.longFrame, min(incoming.count, 1 << 18)))
+            let room = Self.room(for: 4 + length, beside: incoming.count)
             if length > Self.longFrame {
                 let asked = ContinuousClock.now
                 try admit(incoming.count + room)
@@ -105,6 +103,51 @@ package final class FrameSocket {
             }
             try fill(room, until: deadline)
         }
+        return try take(length, into: frame)
+    }
+
+    /// What ``receiveAvailable(into:limit:admit:)`` found.
+    package enum Reception {
+        case frame(FrameKind)
+        /// The frame, or its rest, has not come.
+        case incomplete
+        /// There is no room for more of it.
+        case refused
+    }
+
+    /// Reads one frame as ``receive(into:limit:first:rest:admit:)`` does, if all of it has come, and waits for nothing.
+    ///
+    /// - Parameter admit: Whether a long frame may take so much room.
+    package func receiveAvailable(
+        into frame: FrameBuffer, limit: Int, admit: (Int) -> Bool = { _ in true }
+    ) throws(SocketError) -> Reception {
+        frame.removeAll()
+        while incoming.count < 4 {
+            guard try fillAvailable(4096) else { return .incomplete }
+        }
+        let length = Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self)))
+        guard length >= 1 else { throw .malformed(FrameError("empty frame")) }
+        guard length <= limit else { throw .tooLong(size: length) }
+        while incoming.count < 4 + length {
+            let room = Self.room(for: 4 + length, beside: incoming.count)
+            guard length <= Self.longFrame || admit(incoming.count + room) else { return .refused }
+            guard try fillAvailable(room) else { return .incomplete }
+        }
+        return .frame(try take(length, into: frame))
+    }
+
+    /// How many bytes of a frame have come, and how many it has in all, as far as that is known.
+    package var underWay: (come: Int, all: Int) {
+        guard incoming.count >= 4 else { return (incoming.count, 4) }
+        return (incoming.count, 4 + Int(UInt32(bigEndian: incoming.bytes.loadUnaligned(as: UInt32.self))))
+    }
+
+    /// Room is made for what has come, not for what was announced.
+    private static func room(for size: Int, beside come: Int) -> Int {
+        min(size - come, max(longFrame, min(come, 1 << 18)))
+    }
+
+    private func take(_ length: Int, into frame: FrameBuffer) throws(SocketError) -> FrameKind {
         let bytes = incoming.bytes
         frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))
         incoming.removeFirst(4 + length)
@@ -128,12 +171,8 @@ package final class FrameSocket {
     /// Whether something has come after the last frame and was taken in already.
     package var hasInput: Bool { incoming.count > 0 }
 
-    /// Waits until there is something to read, or the end.
-    package func waitForInput() throws(SocketError) {
-        if incoming.count == 0 { try wait(for: Int16(truncatingIfNeeded: POLLIN), until: nil) }
-    }
-
-    /// Does the same, but only until `deadline`, or until the descriptor `interruption` is readable.
+    /// Waits until there is something to read, or the end; until `deadline`, or until the descriptor `interruption` is
+    /// readable.
     ///
     /// - Returns: Whether there is something to read.
     package func waitForInput(
@@ -156,15 +195,20 @@ package final class FrameSocket {
     package func shutdown() { CLibrary.shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
 
     private func fill(_ room: Int, until deadline: ContinuousClock.Instant?) throws(SocketError) {
+        while try !fillAvailable(room) { try wait(for: Int16(truncatingIfNeeded: POLLIN), until: deadline) }
+    }
+
+    /// - Returns: False if nothing has come.
+    private func fillAvailable(_ room: Int) throws(SocketError) -> Bool {
         while true {
             let count = incoming.append(room: room) { space in
                 recv(descriptor, space.baseAddress, space.count, Int32(truncatingIfNeeded: MSG_DONTWAIT))
             }
-            if count > 0 { return }
+            if count > 0 { return true }
             if count == 0 { throw .closed }
             switch errno {
             case EINTR: continue
-            case EAGAIN: try wait(for: Int16(truncatingIfNeeded: POLLIN), until: deadline)
+            case EAGAIN: return false
             case ECONNRESET: throw .closed
             case let code: throw .system(errno: code)
             }
@@ -172,7 +216,7 @@ package final class FrameSocket {
     }
 
     private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(SocketError) {
-        if mayStayAwake, stayAwake(for: events) { return }
+        if SocketWait.stayAwake(for: events, on: descriptor) { return }
         var polled = pollfd(fd: descriptor, events: events, revents: 0)
         while true {
             var milliseconds: Int32 = -1
@@ -186,17 +230,20 @@ package final class FrameSocket {
             if count < 0, errno != EINTR { throw .system(errno: errno) }
         }
     }
+}
 
+/// Waits for what may come at once.
+package enum SocketWait {
     /// Asks again and again for a moment, in case what is awaited is about to come.
     ///
     /// A thread that sleeps is woken late: on an idle processor of a virtual machine that takes as long as the
     /// whole of a lookup. Two threads of a process do it at a time, and let others run in between.
     ///
     /// - Returns: Whether it came.
-    private func stayAwake(for events: Int16) -> Bool {
-        defer { Self.awake.wrappingSubtract(1, ordering: .relaxed) }
-        guard Self.awake.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostAwake else { return false }
-        let end = ContinuousClock.now + Self.moment
+    static func stayAwake(for events: Int16, on descriptor: Int32) -> Bool {
+        defer { awake.wrappingSubtract(1, ordering: .relaxed) }
+        guard awake.wrappingAdd(1, ordering: .relaxed).newValue <= mostAwake else { return false }
+        let end = ContinuousClock.now + moment
         repeat {
             var polled = pollfd(fd: descriptor, events: events, revents: 0)
             if poll(&polled, 1, 0) > 0 { return true }
@@ -211,4 +258,21 @@ package final class FrameSocket {
     /// Longer than the daemon takes for a lookup and a program for its next one, and too short to matter when
     /// nothing comes.
     private static let moment = Duration.microseconds(60)
+
+    /// Waits a moment for something to read, or for the other end's going.
+    ///
+    /// - Parameters:
+    ///   - other: Another descriptor that may be readable; -1 for none.
+    ///   - milliseconds: How long, when staying awake was in vain.
+    static func hasCome(to descriptor: Int32, or other: Int32, within milliseconds: Int32) -> Bool {
+        let events = Int16(truncatingIfNeeded: POLLIN)
+        if stayAwake(for: events, on: descriptor) { return true }
+        // poll(2) leaves out negative descriptors.
+        var polled = (
+            pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: other, events: events, revents: 0)
+        )
+        return withUnsafeMutableBytes(of: &polled) {
+            poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, milliseconds) > 0
+        }
+    }
 }

@@ -1,0 +1,250 @@
+import Access
+import Bytes
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import VaultService
+
+/// Who is served by few threads, and who makes room.
+@Suite struct ConnectionLoopTests {
+    /// Answers each byte with the same one: after a time for `t`, and after it is told to for `w`.
+    private final class Echo: LoopedConnection {
+        private let socket: Int32
+        private let seat: ConnectionSeat
+        private let server: EchoServer
+        private let delayed = Mutex(false)
+
+        init(_ seat: ConnectionSeat, _ server: EchoServer) {
+            (socket, self.seat, self.server) = (seat.descriptor, seat, server)
+        }
+
+        deinit {
+            server.closed.withLock { $0 += 1 }
+            close(socket)
+        }
+
+        func step(_ cause: StepCause) -> ConnectionNeed {
+            if delayed.withLock({ $0 }) {
+                delayed.withLock { $0 = false }
+                return answer(UInt8(ascii: "t"))
+            }
+            var byte: UInt8 = 0
+            let count = recv(socket, &byte, 1, Int32(truncatingIfNeeded: MSG_DONTWAIT))
+            guard count != 0 else { return .end }
+            guard count > 0 else { return .request(until: nil, staysAwake: false) }
+            switch byte {
+            case UInt8(ascii: "t"):
+                delayed.withLock { $0 = true }
+                return .time(.now + .milliseconds(50))
+            case UInt8(ascii: "w"):
+                server.loop.whileWaiting(seat, in: .answer) { _ = server.gate.wait(timeout: .now() + 60) }
+            case UInt8(ascii: "b"): _ = server.gate.wait(timeout: .now() + 60)
+            case UInt8(ascii: "g"): server.loop.greeted(seat, ServedProgram(user: seat.user, name: "greeted"))
+            default: break
+            }
+            return answer(byte)
+        }
+
+        private func answer(_ byte: UInt8) -> ConnectionNeed {
+            var byte = byte
+            _ = send(socket, &byte, 1, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+            return .turn
+        }
+    }
+
+    private final class EchoServer: Sendable {
+        let loop: ConnectionLoop
+        let gate = DispatchSemaphore(value: 0)
+        let closed = Mutex(0)
+        private let folder: TemporaryFolder
+        private let listener: Int32
+        private let ended = DispatchSemaphore(value: 0)
+
+        init(_ limits: ConnectionLoop.Limits) throws {
+            folder = try TemporaryFolder()
+            loop = try ConnectionLoop(limits)
+            listener = try UnixSocket.listen(at: folder.path(of: "socket"), mode: 0o600)
+            loop.listen(listener) { [unowned self] in Echo($0, self) }
+            Thread.detachNewThread { [loop, ended] in
+                loop.run()
+                ended.signal()
+            }
+        }
+
+        func connect() throws -> Client { Client(try UnixSocket.connect(to: folder.path(of: "socket"))) }
+
+        func stop(within time: Duration = .zero) {
+            loop.stop(within: time)
+            ended.wait()
+        }
+
+        deinit { close(listener) }
+    }
+
+    private final class Client {
+        let socket: Int32
+
+        init(_ socket: Int32) {
+            self.socket = socket
+            var time = timeval(tv_sec: 30, tv_usec: 0)
+            setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(clamping: MemoryLayout<timeval>.size))
+        }
+
+        deinit { close(socket) }
+
+        func say(_ text: String) {
+            for var byte in text.utf8 { _ = send(socket, &byte, 1, Int32(truncatingIfNeeded: MSG_NOSIGNAL)) }
+        }
+
+        /// The next byte; nil at the end of the connection.
+        func hear() -> String? {
+            var byte: UInt8 = 0
+            return recv(socket, &byte, 1, 0) == 1 ? String(UnicodeScalar(byte)) : nil
+        }
+    }
+
+    private static func threads() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
+        return try #require(line?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) })
+    }
+
+    @Test func connectionsAtRestTakeNoThread() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let before = try Self.threads()
+        let clients = try (0..<400).map { _ in
+            let client = try server.connect()
+            client.say("g")
+            #expect(client.hear() == "g")
+            return client
+        }
+        // Other tests of this process have threads of their own meanwhile.
+        #expect(try Self.threads() < before + 100)
+        for client in clients { client.say("x") }
+        for client in clients { #expect(client.hear() == "x") }
+    }
+
+    @Test func whoIsPutOffIsAnsweredLater() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let client = try server.connect()
+        let begin = ContinuousClock.now
+        client.say("tx")
+        #expect(client.hear() == "t")
+        #expect(ContinuousClock.now - begin >= .milliseconds(50))
+        #expect(client.hear() == "x")
+    }
+
+    /// One process has a part of the threads, and not those of others.
+    @Test func threadsThatAreBusyAreThoseOfOneProgram() throws {
+        var limits = ConnectionLoop.Limits()
+        limits.threads = 8
+        let server = try EchoServer(limits)
+        defer { server.stop() }
+        // As one program, which has two threads at a time.
+        let busy = try (0..<6).map { _ in try server.connect() }
+        for client in busy {
+            client.say("g")
+            #expect(client.hear() == "g")
+            client.say("b")
+        }
+        // It has not been greeted: another one.
+        let other = try server.connect()
+        other.say("x")
+        #expect(other.hear() == "x")
+        for _ in busy { server.gate.signal() }
+        for client in busy { #expect(client.hear() == "b") }
+    }
+
+    @Test func whoWaitsForAPersonLeavesTheThreadsToOthers() throws {
+        var limits = ConnectionLoop.Limits()
+        limits.threads = 4
+        let server = try EchoServer(limits)
+        defer { server.stop() }
+        let waiting = try (0..<5).map { _ in try server.connect() }
+        for client in waiting { client.say("gw") }
+        for client in waiting { #expect(client.hear() == "g") }
+        let other = try server.connect()
+        other.say("gx")
+        #expect(other.hear() == "g")
+        #expect(other.hear() == "x")
+        for _ in waiting { server.gate.signal() }
+        for client in waiting { #expect(client.hear() == "w") }
+    }
+
+    @Test func oneMoreWaitEndsTheOldestOfTheProgramThatHasMost() throws {
+        var limits = ConnectionLoop.Limits()
+        limits.waits = 3
+        let server = try EchoServer(limits)
+        defer { server.stop() }
+        var waiting: [Client] = []
+        for _ in 0..<4 {
+            let client = try server.connect()
+            client.say("gw")
+            #expect(client.hear() == "g")
+            waiting.append(client)
+            usleep(50_000)
+        }
+        // Cut off while its thread waits.
+        #expect(waiting[0].hear() == nil)
+        for _ in waiting { server.gate.signal() }
+        for client in waiting.dropFirst() { #expect(client.hear() == "w") }
+    }
+
+    @Test func aProcessHasFewConnectionsThatHaveSaidNothing() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let greeted = try server.connect()
+        greeted.say("g")
+        #expect(greeted.hear() == "g")
+        let silent = try (0..<200).map { _ in try server.connect() }
+        // The oldest made room.
+        #expect(silent[0].hear() == nil)
+        silent[199].say("x")
+        #expect(silent[199].hear() == "x")
+        greeted.say("x")
+        #expect(greeted.hear() == "x")
+    }
+
+    @Test func whoSaysNothingEndsAfterATime() throws {
+        var limits = ConnectionLoop.Limits()
+        limits.silence = .milliseconds(50)
+        let server = try EchoServer(limits)
+        defer { server.stop() }
+        let silent = try server.connect()
+        let talking = try server.connect()
+        talking.say("x")
+        #expect(talking.hear() == "x")
+        #expect(silent.hear() == nil)
+        talking.say("y")
+        #expect(talking.hear() == "y")
+    }
+
+    @Test func usersWhoMayNotConnectAreTurnedAway() throws {
+        var limits = ConnectionLoop.Limits()
+        limits.admits = { _ in false }
+        let server = try EchoServer(limits)
+        defer { server.stop() }
+        #expect(try server.connect().hear() == nil)
+    }
+
+    /// What is at work is finished, and what rests ends at once.
+    @Test func aStopWaitsForWork() throws {
+        let server = try EchoServer(.init())
+        let resting = try server.connect()
+        resting.say("g")
+        #expect(resting.hear() == "g")
+        let delayed = try server.connect()
+        delayed.say("gt")
+        #expect(delayed.hear() == "g")
+        usleep(20_000)
+        server.stop(within: .seconds(10))
+        #expect(delayed.hear() == "t")
+        #expect(resting.hear() == nil)
+        try eventually("connections are gone") { server.closed.withLock { $0 } == 2 }
+    }
+}
