@@ -297,6 +297,7 @@ if !isFetched {
     // The programs that tests run as other processes, and kill.
     floor(
         "Tests/Workers",
+        program("CipherWorker", uses: "CommonCrypto"),
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
         program("DatabaseWorker", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", grdb),
@@ -332,7 +333,7 @@ if !isFetched {
             "CommandTests",
             uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
             exclude: ["Peer", "Sessions", "Transcripts"]),
-        tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport"),
+        tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport", links: ["CipherWorker"]),
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
         tests(
             "CredentialsTests",

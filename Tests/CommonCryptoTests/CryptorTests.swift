@@ -14,7 +14,7 @@ import Testing
         var ivSize: Int
         var testDescription: String { name }
 
-        var isLegacy: Bool { algorithm == kCCAlgorithmDES || algorithm == kCCAlgorithmRC4 }
+        var isLegacy: Bool { algorithm != kCCAlgorithmAES && algorithm != kCCAlgorithm3DES }
         var hasPadding: Bool { block > 1 }
     }
 
@@ -37,7 +37,19 @@ import Testing
             Cipher(
                 name: "des-ede3-cbc", algorithm: kCCAlgorithm3DES, mode: kCCModeCBC, keySize: 24, block: 8, ivSize: 8),
             Cipher(name: "rc4", algorithm: kCCAlgorithmRC4, mode: kCCModeRC4, keySize: 16, block: 1, ivSize: 0),
+            Cipher(name: "rc2-40-cbc", algorithm: kCCAlgorithmRC2, mode: kCCModeCBC, keySize: 5, block: 8, ivSize: 8),
+            Cipher(name: "rc2-64-cbc", algorithm: kCCAlgorithmRC2, mode: kCCModeCBC, keySize: 8, block: 8, ivSize: 8),
         ]
+        + [("cast5", kCCAlgorithmCAST), ("rc2", kCCAlgorithmRC2), ("bf", kCCAlgorithmBlowfish)].flatMap {
+            name, number in
+            [
+                ("ecb", kCCModeECB, 8, 0), ("cbc", kCCModeCBC, 8, 8), ("cfb", kCCModeCFB, 1, 8),
+                ("ofb", kCCModeOFB, 1, 8),
+            ].map { mode, modeNumber, block, iv in
+                Cipher(
+                    name: "\(name)-\(mode)", algorithm: number, mode: modeNumber, keySize: 16, block: block, ivSize: iv)
+            }
+        }
 
     /// What is done to a message, in pieces.
     private static func inPieces(
@@ -238,16 +250,23 @@ import Testing
         for size in [0, 1, 15, 17, 33] {
             #expect(Self.crypt(kCCEncrypt, 0, key: Data(count: size), iv: iv, data).status == kCCKeySizeError)
         }
-        for algorithm in [kCCAlgorithmCAST, kCCAlgorithmRC2, kCCAlgorithmBlowfish] {
-            #expect(
-                Self.crypt(kCCEncrypt, 0, key: key, iv: iv, data, algorithm: algorithm).status == kCCUnimplemented)
+        for (algorithm, sizes) in [
+            (kCCAlgorithmCAST, [0, 4, 17]), (kCCAlgorithmRC2, [0, 129]), (kCCAlgorithmBlowfish, [0, 7, 57]),
+        ] {
+            for size in sizes {
+                let status = Self.crypt(
+                    kCCEncrypt, 0, key: Data(count: size), iv: iv, data, algorithm: algorithm
+                ).status
+                #expect(status == kCCKeySizeError, "\(algorithm), \(size)")
+            }
         }
         #expect(Self.crypt(kCCEncrypt, 0, key: key, iv: iv, data, algorithm: 99).status == kCCParamError)
         #expect(Self.crypt(2, 0, key: key, iv: iv, data).status == kCCParamError)
         var cryptor: CCCryptorRef?
         for (algorithm, mode, size) in [
             (kCCAlgorithmAES, kCCModeCFB8, 16), (kCCAlgorithm3DES, kCCModeCTR, 24), (kCCAlgorithmDES, kCCModeOFB, 8),
-            (kCCAlgorithmAES, 8, 16),
+            (kCCAlgorithmAES, 8, 16), (kCCAlgorithmCAST, kCCModeCTR, 16), (kCCAlgorithmRC2, kCCModeCFB8, 16),
+            (kCCAlgorithmBlowfish, kCCModeRC4, 16),
         ] {
             let status = CCCryptorCreateWithMode(
                 0, CCMode(mode), CCAlgorithm(algorithm), 0, nil, [UInt8](repeating: 1, count: size), size, nil, 0, 0, 0,

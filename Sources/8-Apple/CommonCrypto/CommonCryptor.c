@@ -3,13 +3,16 @@
 #include <string.h>
 
 #include "BoringSSL.h"
+#include "LegacyCiphers.h"
 
 enum { longest_block = 16 };
 
 struct _CCCryptor {
-    /// NULL for CFB.
+    /// NULL for CFB, and for what libcrypto does.
     EVP_CIPHER_CTX *context;
-    /// For CFB alone.
+    /// For Blowfish, CAST and RC2.
+    legacy_context *legacy;
+    /// For CFB with AES alone.
     AES_KEY key;
     uint8_t iv[longest_block];
     int used;
@@ -53,6 +56,13 @@ static choice choose_aes(CCMode mode, size_t key_count) {
     }
 }
 
+/// LegacyCiphers.c chooses the cipher. They all have blocks of one size.
+static choice legacy(CCMode mode) { return (choice){NULL, mode == kCCModeECB ? 0 : kCCBlockSizeCAST, kCCSuccess}; }
+
+static bool is_legacy(CCAlgorithm algorithm) {
+    return algorithm == kCCAlgorithmCAST || algorithm == kCCAlgorithmRC2 || algorithm == kCCAlgorithmBlowfish;
+}
+
 static choice choose(CCAlgorithm algorithm, CCMode mode, size_t key_count) {
     switch (algorithm) {
     case kCCAlgorithmAES: return choose_aes(mode, key_count);
@@ -70,8 +80,14 @@ static choice choose(CCAlgorithm algorithm, CCMode mode, size_t key_count) {
         if (key_count < kCCKeySizeMinRC4 || key_count > kCCKeySizeMaxRC4) return failure(kCCKeySizeError);
         return (choice){CCryptoBoringSSL_EVP_rc4(), 0, kCCSuccess};
     case kCCAlgorithmCAST:
+        if (key_count < kCCKeySizeMinCAST || key_count > kCCKeySizeMaxCAST) return failure(kCCKeySizeError);
+        return legacy(mode);
     case kCCAlgorithmRC2:
-    case kCCAlgorithmBlowfish: return failure(kCCUnimplemented);
+        if (key_count < kCCKeySizeMinRC2 || key_count > kCCKeySizeMaxRC2) return failure(kCCKeySizeError);
+        return legacy(mode);
+    case kCCAlgorithmBlowfish:
+        if (key_count < kCCKeySizeMinBlowfish || key_count > kCCKeySizeMaxBlowfish) return failure(kCCKeySizeError);
+        return legacy(mode);
     default: return failure(kCCParamError);
     }
 }
@@ -133,8 +149,13 @@ CCCryptorStatus CCCryptorCreateWithMode(
     cryptor->pads = padding == ccPKCS7Padding && cryptor->block > 1;
     CCCryptorStatus status = kCCSuccess;
     if (chosen.cipher && !(cryptor->context = CCryptoBoringSSL_EVP_CIPHER_CTX_new())) status = kCCMemoryFailure;
-    if (status == kCCSuccess)
+    if (status == kCCSuccess && is_legacy(alg)) {
+        static const uint8_t zeros[longest_block] = {0};
+        const uint8_t *initial = chosen.iv_count > 0 && iv ? iv : zeros;
+        status = legacy_start(&cryptor->legacy, alg, mode, key, keyLength, initial, op == kCCEncrypt);
+    } else if (status == kCCSuccess) {
         status = start(cryptor, chosen.cipher, key, keyLength, chosen.iv_count > 0 ? iv : NULL);
+    }
     if (status != kCCSuccess) {
         CCCryptorRelease(cryptor);
         return status;
@@ -161,6 +182,7 @@ CCCryptorStatus CCCryptorCreateFromData(
 CCCryptorStatus CCCryptorRelease(CCCryptorRef cryptorRef) {
     if (!cryptorRef) return kCCSuccess;
     if (cryptorRef->context) CCryptoBoringSSL_EVP_CIPHER_CTX_free(cryptorRef->context);
+    legacy_end(cryptorRef->legacy);
     CCryptoBoringSSL_OPENSSL_cleanse(cryptorRef, sizeof *cryptorRef);
     free(cryptorRef);
     return kCCSuccess;
@@ -170,6 +192,10 @@ CCCryptorStatus CCCryptorReset(CCCryptorRef cryptorRef, const void *iv) {
     if (!cryptorRef) return kCCParamError;
     if (cryptorRef->mode != kCCModeCBC && cryptorRef->mode != kCCModeCTR) return kCCUnimplemented;
     forget_held(cryptorRef);
+    if (cryptorRef->legacy) {
+        static const uint8_t zeros[longest_block] = {0};
+        return legacy_restart(cryptorRef->legacy, iv ? iv : zeros) ? kCCSuccess : kCCUnspecifiedError;
+    }
     return start(cryptorRef, NULL, NULL, 0, iv);
 }
 
@@ -191,17 +217,19 @@ size_t CCCryptorGetOutputLength(CCCryptorRef cryptorRef, size_t inputLength, boo
 
 /// Works on whole blocks.
 static bool transform(CCCryptorRef cryptor, const uint8_t *input, size_t count, uint8_t *output) {
-    if (cryptor->mode == kCCModeCFB) {
+    if (cryptor->mode == kCCModeCFB && !cryptor->legacy) {
         CCryptoBoringSSL_AES_cfb128_encrypt(
             input, output, count, &cryptor->key, cryptor->iv, &cryptor->used, cryptor->operation == kCCEncrypt);
         return true;
     }
-    // BoringSSL counts in ints.
+    // Both libraries count in ints.
     const size_t most = 1 << 30;
     while (count > 0) {
         size_t part = count < most ? count : most;
         int written = 0;
-        if (CCryptoBoringSSL_EVP_CipherUpdate(cryptor->context, output, &written, input, (int)part) != 1
+        if (cryptor->legacy) {
+            if (!legacy_transform(cryptor->legacy, input, (int)part, output)) return false;
+        } else if (CCryptoBoringSSL_EVP_CipherUpdate(cryptor->context, output, &written, input, (int)part) != 1
             || (size_t)written != part) {
             CCryptoBoringSSL_ERR_clear_error();
             return false;

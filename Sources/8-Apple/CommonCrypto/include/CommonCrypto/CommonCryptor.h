@@ -16,7 +16,8 @@ typedef struct _CCCryptor *CCCryptorRef;
 enum { kCCEncrypt = 0, kCCDecrypt };
 typedef uint32_t CCOperation;
 
-/// AES, DES, 3DES and RC4 work here. All others give kCCUnimplemented.
+/// CAST, RC2 and Blowfish need OpenSSL 3 with its legacy provider on the machine (`libcrypto.so.3` and `legacy.so`).
+/// Without them they give kCCUnimplemented.
 enum {
     kCCAlgorithmAES128 = 0,
     kCCAlgorithmAES = 0,
@@ -72,8 +73,8 @@ enum {
     kCCContextSizeRC4 = 1072,
 };
 
-/// ECB and CBC work with AES, DES and 3DES; CFB (of 128 bits), CTR and OFB with AES; RC4 with RC4. All others give
-/// kCCUnimplemented.
+/// ECB and CBC work with AES, DES, 3DES, CAST, RC2 and Blowfish; CFB (of a whole block) and OFB with AES, CAST, RC2 and
+/// Blowfish; CTR with AES; RC4 with RC4. All others give kCCUnimplemented.
 enum {
     kCCModeECB = 1,
     kCCModeCBC = 2,
@@ -110,7 +111,8 @@ CCCryptorStatus CCCryptorCreateFromData(
 /// - `options`: kCCModeOptionCTR_BE or 0; a counter with its lowest byte first is not offered.
 ///
 /// Returns kCCSuccess; kCCParamError if an argument is NULL, or is no operation, algorithm or padding; kCCKeySizeError;
-/// kCCUnimplemented for other modes and algorithms; kCCMemoryFailure.
+/// kCCUnimplemented for other modes, and for CAST, RC2 and Blowfish without OpenSSL's legacy provider;
+/// kCCMemoryFailure.
 CCCryptorStatus CCCryptorCreateWithMode(
     CCOperation op, CCMode mode, CCAlgorithm alg, CCPadding padding, const void *iv, const void *key, size_t keyLength,
     const void *tweak, size_t tweakLength, int numRounds, CCModeOptions options, CCCryptorRef *cryptorRef);
