@@ -12,6 +12,8 @@ package struct Certificate: Hashable, Sendable {
     package let version: Int
     /// The content bytes of the serial number's INTEGER, including a leading zero byte.
     package let serialNumber: Data
+    /// The algorithm of the signature, as the signed part names it.
+    package let signatureAlgorithm: ASN1ObjectIdentifier
     package let issuer: DistinguishedName
     package let subject: DistinguishedName
     /// The start and the end of the validity, both included.
@@ -43,8 +45,12 @@ package struct Certificate: Hashable, Sendable {
         version = try Self.version(from: &fields)
         guard fields.count >= 6 else { throw CertificateError(malformed: "certificate body") }
         serialNumber = Data(try fields.removeFirst().bytes(of: .integer, as: "certificate serial number"))
-        guard !serialNumber.isEmpty else { throw CertificateError(malformed: "certificate serial number") }
-        _ = try AlgorithmIdentifier(node: fields.removeFirst(), as: "certificate signature algorithm")
+        // SecCertificateParse (Apple, Security-61901). RFC 5280, 4.1.2.2, allows 20 bytes.
+        guard (1...37).contains(serialNumber.count) else {
+            throw CertificateError(malformed: "certificate serial number")
+        }
+        signatureAlgorithm = try AlgorithmIdentifier(node: fields.removeFirst(), as: "certificate signature algorithm")
+            .algorithm
         issuer = try DistinguishedName(node: fields.removeFirst(), as: "certificate issuer")
         let validity = try fields.removeFirst().members(of: .sequence, as: "certificate validity")
         guard validity.count == 2 else { throw CertificateError(malformed: "certificate validity") }
@@ -91,7 +97,8 @@ package struct Certificate: Hashable, Sendable {
         let content = try first.members(of: .context(0), as: "certificate version")
         guard content.count == 1 else { throw CertificateError(malformed: "certificate version") }
         let number = try content[0].decoded(Int.self, as: "certificate version")
-        guard (0...2).contains(number) else { throw CertificateError(malformed: "certificate version") }
+        // Version 1 is the one that is not written (RFC 5280, 4.1).
+        guard (1...2).contains(number) else { throw CertificateError(malformed: "certificate version") }
         return number + 1
     }
 }

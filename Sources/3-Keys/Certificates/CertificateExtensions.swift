@@ -14,7 +14,10 @@ struct CertificateExtensions {
         fields.removeFirst()
         let content = try field.members(of: .context(3), as: part)
         guard content.count == 1 else { throw CertificateError(malformed: part) }
-        for node in try content[0].members(of: .sequence, as: part) {
+        let nodes = try content[0].members(of: .sequence, as: part)
+        // There is at least one (RFC 5280, 4.1). MAX_EXTENSIONS of SecCertificate.c (Apple, Security-61901).
+        guard (1..<10_000).contains(nodes.count) else { throw CertificateError(malformed: part) }
+        for node in nodes {
             var members = try node.members(of: .sequence, as: part)[...]
             guard let identifier = members.popFirst() else { throw CertificateError(malformed: part) }
             var isCritical = false

@@ -8,6 +8,9 @@ package struct NameConstraints: Hashable, Sendable {
     /// Mail addresses, hosts, and domains with a dot at the start.
     package private(set) var permittedMail: [String] = []
     package private(set) var excludedMail: [String] = []
+    /// How many names there are of each.
+    package private(set) var permittedCount = 0
+    package private(set) var excludedCount = 0
     /// Whether the extension is critical and constrains names of a kind that nobody compares.
     package private(set) var hasUnknownKind = false
 
@@ -21,6 +24,7 @@ package struct NameConstraints: Hashable, Sendable {
                 throw CertificateError(malformed: part)
             }
             for subtree in subtrees {
+                if isExcluded { excludedCount += 1 } else { permittedCount += 1 }
                 guard let base = try subtree.members(of: .sequence, as: part).first else {
                     throw CertificateError(malformed: part)
                 }

@@ -29,6 +29,19 @@ extension PathExtensions {
         }
     }
 
+    /// QCStatement (RFC 3739, 3.2.6). One statement has contents that Apple's systems read: the kinds of the
+    /// certificate (SecQCPType of SecCertificate.c; Apple, Security-61901).
+    static func checkStatement(_ node: ASN1Node, as part: String) throws(CertificateError) {
+        let members = try node.members(of: .sequence, as: part)
+        guard (1...2).contains(members.count) else { throw CertificateError(malformed: part) }
+        // id-etsi-qcs-QcType (ETSI EN 319 412-5, 4.2.3).
+        guard try members[0].decoded(ASN1ObjectIdentifier.self, as: part) == [0, 4, 0, 1862, 1, 6] else { return }
+        guard members.count == 2 else { throw CertificateError(malformed: part) }
+        let kinds = try members[1].members(of: .sequence, as: part)
+        guard (1..<10).contains(kinds.count) else { throw CertificateError(malformed: part) }
+        for kind in kinds { _ = try kind.decoded(ASN1ObjectIdentifier.self, as: part) }
+    }
+
     /// DistributionPoint (RFC 5280, 4.2.1.13).
     static func checkPoint(_ node: ASN1Node, as part: String) throws(CertificateError) {
         let members = try node.members(of: .sequence, as: part)

@@ -31,6 +31,8 @@ package struct PathExtensions: Hashable, Sendable {
     package private(set) var keyUsage: KeyUsage = []
     /// Nil without the extension.
     package private(set) var extendedKeyUsage: [ASN1ObjectIdentifier]?
+    /// The key of the issuer, as authorityKeyIdentifier names it; nil if it does not.
+    package private(set) var issuerKeyIdentifier: Data?
     /// The names that an authority may certify, and those that it may not.
     package private(set) var nameConstraints = NameConstraints()
     /// Whether there are alternative names, and the extension is critical.
@@ -46,7 +48,7 @@ package struct PathExtensions: Hashable, Sendable {
         var seen: Set<ASN1ObjectIdentifier> = []
         for field in extensions {
             if !seen.insert(field.identifier).inserted { isRepeated = true }
-            if field.isCritical, !Self.known.contains(field.identifier) { hasUnknownCritical = true }
+            if field.isCritical, !field.identifier.isKnown { hasUnknownCritical = true }
             do {
                 try read(field)
             } catch {
@@ -55,21 +57,14 @@ package struct PathExtensions: Hashable, Sendable {
         }
     }
 
-    /// The extensions that an evaluation looks at, or that say nothing of what a certificate may be used for.
-    private static let known: Set<ASN1ObjectIdentifier> = [
-        .subjectKeyIdentifier, .keyUsage, .privateKeyUsagePeriod, .subjectAlternativeName, .issuerAlternativeName,
-        .basicConstraints, .nameConstraints, .distributionPoints, .certificatePolicies, .policyMappings,
-        .authorityKeyIdentifier, .policyConstraints, .extendedKeyUsage, .inhibitAnyPolicy, .authorityAccess,
-        .subjectAccess, .netscapeKind, .unchecked, .qualifiedStatements,
-    ]
-
     private mutating func read(_ field: CertificateExtension) throws(CertificateError) {
         let part = "certificate extension"
         func node() throws(CertificateError) -> ASN1Node { try ASN1Node.parse(field.value, as: part) }
-        /// Returns the members of a SEQUENCE that has at least one.
-        func members() throws(CertificateError) -> [ASN1Node] {
+        /// Returns the members of a SEQUENCE that has at least one, and fewer than Apple's systems read
+        /// (MAX_CERTIFICATE_POLICIES and others of SecCertificate.c; Apple, Security-61901).
+        func members(fewerThan most: Int = 1_024) throws(CertificateError) -> [ASN1Node] {
             let members = try node().members(of: .sequence, as: part)
-            guard !members.isEmpty else { throw CertificateError(malformed: part) }
+            guard (1..<most).contains(members.count) else { throw CertificateError(malformed: part) }
             return members
         }
         switch field.identifier {
@@ -87,11 +82,11 @@ package struct PathExtensions: Hashable, Sendable {
             }
         case .extendedKeyUsage:
             var uses: [ASN1ObjectIdentifier] = []
-            for member in try members() { uses.append(try member.decoded(as: part)) }
+            for member in try members(fewerThan: 8_192) { uses.append(try member.decoded(as: part)) }
             extendedKeyUsage = uses
         case .subjectKeyIdentifier: _ = try CertificateExtensions.keyIdentifier(der: field.value)
         case .subjectAlternativeName:
-            _ = (try members(), try AlternativeNames(der: field.value))
+            _ = (try members(fewerThan: .max), try AlternativeNames(der: field.value))
             hasCriticalNames = field.isCritical
         case .nameConstraints: nameConstraints = try NameConstraints(members(), isCritical: field.isCritical, as: part)
         case .certificatePolicies: for member in try members() { try Self.checkPolicy(member, as: part) }
@@ -99,13 +94,18 @@ package struct PathExtensions: Hashable, Sendable {
         case .distributionPoints: for member in try members() { try Self.checkPoint(member, as: part) }
         case .authorityAccess: for member in try members() { try Self.checkAccess(member, as: part) }
         case .authorityKeyIdentifier:
-            let tags = try node().members(of: .sequence, as: part).map(\.identifier)
+            let members = try node().members(of: .sequence, as: part)
+            let tags = members.map(\.identifier)
             guard tags.contains(.context(1)) == tags.contains(.context(2)) else {
                 throw CertificateError(malformed: part)
+            }
+            if let first = members.first, first.identifier == .context(0) {
+                issuerKeyIdentifier = Data(try first.bytes(of: .context(0), as: part))
             }
         case .policyConstraints: try Self.checkConstraints(node().members(of: .sequence, as: part), as: part)
         case .inhibitAnyPolicy:
             guard try node().decoded(Int.self, as: part) >= 0 else { throw CertificateError(malformed: part) }
+        case .qualifiedStatements: for member in try members() { try Self.checkStatement(member, as: part) }
         default: break
         }
     }
@@ -127,28 +127,4 @@ package struct PathExtensions: Hashable, Sendable {
         guard members.isEmpty else { throw CertificateError(malformed: part) }
         return constraints
     }
-}
-
-/// RFC 5280, 4.2.1 and 4.2.2.
-extension ASN1ObjectIdentifier {
-    fileprivate static let keyUsage: ASN1ObjectIdentifier = [2, 5, 29, 15]
-    fileprivate static let privateKeyUsagePeriod: ASN1ObjectIdentifier = [2, 5, 29, 16]
-    fileprivate static let issuerAlternativeName: ASN1ObjectIdentifier = [2, 5, 29, 18]
-    fileprivate static let basicConstraints: ASN1ObjectIdentifier = [2, 5, 29, 19]
-    fileprivate static let nameConstraints: ASN1ObjectIdentifier = [2, 5, 29, 30]
-    fileprivate static let distributionPoints: ASN1ObjectIdentifier = [2, 5, 29, 31]
-    fileprivate static let certificatePolicies: ASN1ObjectIdentifier = [2, 5, 29, 32]
-    fileprivate static let policyMappings: ASN1ObjectIdentifier = [2, 5, 29, 33]
-    fileprivate static let authorityKeyIdentifier: ASN1ObjectIdentifier = [2, 5, 29, 35]
-    fileprivate static let policyConstraints: ASN1ObjectIdentifier = [2, 5, 29, 36]
-    fileprivate static let extendedKeyUsage: ASN1ObjectIdentifier = [2, 5, 29, 37]
-    fileprivate static let inhibitAnyPolicy: ASN1ObjectIdentifier = [2, 5, 29, 54]
-    fileprivate static let authorityAccess: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 1]
-    fileprivate static let subjectAccess: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 11]
-    /// netscape-cert-type, which Apple's systems know and pass over.
-    fileprivate static let netscapeKind: ASN1ObjectIdentifier = [2, 16, 840, 1, 113_730, 1, 1]
-    /// id-pkix-ocsp-nocheck (RFC 6960, 4.2.2.2.1).
-    fileprivate static let unchecked: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
-    /// qcStatements (RFC 3739, 3.2.6).
-    fileprivate static let qualifiedStatements: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 1, 3]
 }

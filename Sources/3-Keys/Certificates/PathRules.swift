@@ -16,8 +16,11 @@ package struct PathRules {
         case notAuthority
         /// An authority that may not sign certificates.
         case wrongKeyUsage
+        /// A key of a kind that is not known, or that cannot be read.
         case unknownKind
-        /// A key on a curve that is too small for a TLS server.
+        /// An anchor that another certificate signed, by a digest that is no longer secure.
+        case weakSignature
+        /// A key that is too small for a TLS server.
         case shortKey
         /// A certificate that is for other uses.
         case wrongUse
@@ -27,10 +30,14 @@ package struct PathRules {
         case longValidity
         /// The certificate is for all hosts below a name under which anybody can register one.
         case publicWildcard
+        /// The certificate's name for the host is not the name of a host.
+        case malformedHost
         /// An authority may not certify the host. The certificate's name does not show it, because it is a wildcard.
         case excludedHost
         /// A mail address is outside of what an authority may certify.
         case constrainedMail
+        /// What authorities may certify is constrained by too many names.
+        case manyConstraints
         /// What an authority may certify is constrained in a way that nobody can check.
         case unknownConstraint
     }
@@ -73,11 +80,12 @@ package struct PathRules {
             if let violation = violationOfAuthority(at: place) { return violation }
         }
         for certificate in chain where !Self.knows(certificate.publicKey) { return .unknownKind }
+        if let anchor = chain.last, hasWeakSignature(anchor) { return .weakSignature }
         if let violation = violationOfConstraints() { return violation }
         guard let side, let leaf = chain.first else { return nil }
         if let violation = violationOfUse(leaf, side) { return violation }
         guard side == .server else { return nil }
-        if chain.contains(where: { Self.hasSmallCurve($0.publicKey) }) { return .shortKey }
+        if chain.contains(where: { Self.isShort($0.publicKey) }) { return .shortKey }
         return violationOfServer(leaf) ?? host.flatMap { violation(of: leaf, for: $0.lowercased()) }
     }
 
@@ -87,6 +95,10 @@ package struct PathRules {
         if chain.dropFirst().dropLast().contains(where: \.path.nameConstraints.hasUnknownKind) {
             return .unknownConstraint
         }
+        let constraints = chain.dropFirst().map(\.path.nameConstraints)
+        guard constraints.reduce(0, { $0 + $1.permittedCount }) < Self.mostConstraints,
+            constraints.reduce(0, { $0 + $1.excludedCount }) < Self.mostConstraints
+        else { return .manyConstraints }
         for (place, authority) in chain.enumerated().dropFirst() {
             let constraints = authority.path.nameConstraints
             for (below, certificate) in chain.prefix(place).enumerated() {
@@ -116,11 +128,12 @@ package struct PathRules {
     /// SecDNSMatch, and what CVE-2025-61727 is about.
     private func violation(of leaf: Certificate, for host: String) -> Violation? {
         let base = host.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
-        let isNamed = leaf.alternativeNames.hostNames.contains { name in
+        let names = leaf.alternativeNames.hostNames.filter { name in
             let name = name.lowercased()
             return name == host || base.map { name == "*.\($0)" && !isPublicSuffix(String($0)) } ?? false
         }
-        guard isNamed else { return .publicWildcard }
+        guard !names.isEmpty else { return .publicWildcard }
+        guard names.contains(where: Self.isHost) else { return .malformedHost }
         return chain.dropFirst().contains { $0.path.nameConstraints.excludes(host: host) } ? .excludedHost : nil
     }
 
@@ -138,20 +151,59 @@ package struct PathRules {
         return usage.isEmpty || usage.contains(.certificateSigning) ? nil : .wrongKeyUsage
     }
 
-    /// SecCertificateIsWeakKey. It takes keys of a kind that it does not know for weak ones.
+    /// SecFrameworkIsDNSName. Which labels may have a `*` is decided elsewhere.
+    private static func isHost(_ name: String) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "*")
+        }
+        func isWithin(_ byte: UInt8) -> Bool {
+            isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+        }
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let areLabels = labels.allSatisfy { label in
+            guard (1...63).contains(label.count), let first = label.first, let last = label.last else { return false }
+            return isWithin(first) && isWithin(last)
+                && label.allSatisfy { isWithin($0) || $0 == UInt8(ascii: "-") }
+        }
+        // The last label of a name has a letter, so that no name is an address.
+        return areLabels && name.utf8.count <= 255 && labels.last.map { $0.contains(where: isLetter) } ?? false
+    }
+
+    /// SecPolicyCheckSignatureHashAlgorithms and SecPolicyCheckCertWeakSignature, for anchors alone: libcrypto judges
+    /// what leads to one, and does not look at the signature of an anchor. Only a certificate that signed itself may
+    /// have any.
+    private func hasWeakSignature(_ anchor: Certificate) -> Bool {
+        if Self.isSelfSigned(anchor) { return false }
+        let algorithm = anchor.signatureAlgorithm
+        return Self.brokenDigests.contains(algorithm) || side == .server && Self.weakDigests.contains(algorithm)
+    }
+
+    /// SecCertificateIsSelfSigned. Whether the signature is valid is not asked: it is an anchor's.
+    private static func isSelfSigned(_ certificate: Certificate) -> Bool {
+        guard certificate.subject.normalizedContent == certificate.issuer.normalizedContent else { return false }
+        guard let key = certificate.path.issuerKeyIdentifier else { return true }
+        return key == certificate.subjectKeyIdentifier
+    }
+
+    /// SecCertificateIsWeakKey. It takes keys of a kind that it does not know, and keys that it cannot read, for weak
+    /// ones. MIN_RSA_KEY_SIZE, in bytes, and kMaximumRSAKeyBits of SecRSAKey.c.
     private static func knows(_ key: PublicKeyInfo) -> Bool {
         guard key.hasWholeBytes else { return false }
         return switch key.algorithm {
-        case .rsa, .ellipticCurve: true
+        case .rsa: key.key.map { $0.blockSize >= 128 && $0.sizeInBits <= 8_192 } ?? false
+        case .ellipticCurve: key.key != nil
         // id-Ed25519 and id-Ed448 (RFC 8410, 3).
         case .unsupported: [[1, 3, 101, 112], [1, 3, 101, 113]].contains(key.identifier)
         }
     }
 
-    /// SecPolicyAddStrongKeySizeOptions. libcrypto judges RSA.
-    private static func hasSmallCurve(_ key: PublicKeyInfo) -> Bool {
-        guard case .ellipticCurve(let curve) = key.algorithm else { return false }
-        return curve.sizeInBits < 256
+    /// SecPolicyAddStrongKeySizeOptions and SecCertificateIsAtLeastMinKeySize, which counts whole bytes.
+    private static func isShort(_ key: PublicKeyInfo) -> Bool {
+        switch key.algorithm {
+        case .rsa: key.key.map { $0.blockSize < 256 } ?? true
+        case .ellipticCurve(let curve): curve.sizeInBits < 256
+        case .unsupported: false
+        }
     }
 
     /// SecPolicyCheckServerAuthEKU, SecPolicyCheckSystemTrustValidityPeriod and SecPolicyCheckOtherTrustValidityPeriod.
@@ -172,6 +224,19 @@ package struct PathRules {
         return nil
     }
 
+    /// POLICY_SUBTREES_MAX.
+    private static let mostConstraints = 1_024
+    /// Signatures with MD2, MD4 and MD5 by RSA (RFC 8017, appendix C), and the digest that stands for one of them.
+    private static let brokenDigests: Set<ASN1ObjectIdentifier> = [
+        [1, 2, 840, 113_549, 1, 1, 2], [1, 2, 840, 113_549, 1, 1, 3], [1, 2, 840, 113_549, 1, 1, 4],
+        [1, 2, 840, 113_549, 2, 5],
+    ]
+    /// Signatures with SHA-1: by RSA (RFC 8017, appendix C), by elliptic curves and DSA (RFC 3279, 2.2), and by the
+    /// Open Systems Environment Implementors' Workshop.
+    private static let weakDigests: Set<ASN1ObjectIdentifier> = [
+        [1, 2, 840, 113_549, 1, 1, 5], [1, 2, 840, 10_045, 4, 1], [1, 2, 840, 10_040, 4, 3], [1, 3, 14, 3, 2, 26],
+        [1, 3, 14, 3, 2, 27], [1, 3, 14, 3, 2, 29],
+    ]
     private static let september2020 = Date(timeIntervalSinceReferenceDate: 620_611_200)
     private static let march2018 = Date(timeIntervalSinceReferenceDate: 541_555_200)
     private static let july2019 = Date(timeIntervalSinceReferenceDate: 583_628_400)

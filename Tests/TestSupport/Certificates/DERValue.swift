@@ -11,7 +11,10 @@ package enum DERValue {
         switch content.count {
         case ..<0x80: length.append(UInt8(content.count))
         case ..<0x100: length.append(contentsOf: [0x81, UInt8(content.count)])
-        default: length.append(contentsOf: [0x82, UInt8(content.count >> 8 & 0xFF), UInt8(content.count & 0xFF)])
+        case ..<0x10000:
+            length.append(contentsOf: [0x82, UInt8(content.count >> 8 & 0xFF), UInt8(content.count & 0xFF)])
+        default:
+            length.append(contentsOf: [0x83] + [16, 8, 0].map { UInt8(content.count >> $0 & 0xFF) })
         }
         return [tag] + length + content
     }

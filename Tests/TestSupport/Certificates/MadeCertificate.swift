@@ -10,6 +10,8 @@ package struct MadeCertificate: Sendable {
     /// 1 to 3. Only version 3 has extensions.
     package var version = 3
     package var serial = 1
+    /// The bytes of the serial number, in place of ``serial``.
+    package var serialBytes: Data?
     /// DER of a Name.
     package var subject: Data
     package var issuer: Data
@@ -18,7 +20,13 @@ package struct MadeCertificate: Sendable {
     /// DER of a SubjectPublicKeyInfo.
     package var publicKey: Data
     package var extensions: [MadeExtension] = []
+    /// Whether the list of extensions is written although there is none.
+    package var writesEmptyExtensions = false
     package var digest = Digest.sha256
+    /// The identifier of the algorithm that the certificate names, in place of the one that signs it.
+    package var algorithm: String?
+    /// Whether version 1 is written, which is the one without a number.
+    package var writesVersion = false
     /// The bits of the signature that are said not to belong to it.
     package var unusedBits: UInt8 = 0
     /// Whether the certificate is changed after it was signed.
@@ -35,7 +43,7 @@ package struct MadeCertificate: Sendable {
     package func signed(with key: P256.Signing.PrivateKey) throws -> Data {
         // ecdsa-with-SHA1 and ecdsa-with-SHA256 (RFC 5758, 3.2; RFC 3279, 2.2.3).
         let algorithm = DERValue.sequence(
-            DERValue.identifier(digest == .sha1 ? "1.2.840.10045.4.1" : "1.2.840.10045.4.3.2"))
+            DERValue.identifier(algorithm ?? (digest == .sha1 ? "1.2.840.10045.4.1" : "1.2.840.10045.4.3.2")))
         let body = body(algorithm)
         let signature =
             switch digest {
@@ -50,9 +58,10 @@ package struct MadeCertificate: Sendable {
     }
 
     private func body(_ algorithm: Data) -> Data {
-        let isNewest = version == 3 && !extensions.isEmpty
+        let isNewest = version == 3 && (!extensions.isEmpty || writesEmptyExtensions)
         return DERValue.sequence(
-            version > 1 ? DERValue.node(0xA0, DERValue.integer(version - 1)) : Data(), DERValue.integer(serial),
+            version > 1 || writesVersion ? DERValue.node(0xA0, DERValue.integer(version - 1)) : Data(),
+            serialBytes.map { DERValue.node(0x02, $0) } ?? DERValue.integer(serial),
             algorithm, issuer, DERValue.sequence(DERValue.time(notBefore), DERValue.time(notAfter)), subject, publicKey,
             isNewest ? DERValue.node(0xA3, DERValue.sequence(extensions.map(\.encoded))) : Data())
     }

@@ -71,10 +71,11 @@ extension PathRules.Violation {
         case .notAuthority: errSecNoBasicConstraintsCA
         case .wrongKeyUsage: errSecInvalidKeyUsageForPolicy
         case .unknownKind, .shortKey: errSecUnsupportedKeySize
+        case .weakSignature: errSecInvalidDigestAlgorithm
         case .wrongUse, .noServerUse: errSecInvalidExtendedKeyUsage
         case .longValidity: errSecCertificateValidityPeriodTooLong
-        case .publicWildcard: errSecHostNameMismatch
-        case .excludedHost, .constrainedMail, .unknownConstraint: errSecInvalidName
+        case .publicWildcard, .malformedHost: errSecHostNameMismatch
+        case .excludedHost, .constrainedMail, .manyConstraints, .unknownConstraint: errSecInvalidName
         }
     }
 
@@ -87,13 +88,17 @@ extension PathRules.Violation {
         case .noBasicConstraints: "is signed by a certificate that does not say that it is an authority"
         case .notAuthority: "is signed by a certificate that is no authority"
         case .wrongKeyUsage: "is signed by a key that may not sign certificates"
-        case .unknownKind: "has a key, or an authority with a key, of a kind that is not trusted"
+        case .unknownKind:
+            "has a key, or an authority with a key, that cannot be read or is of a kind that is not trusted"
+        case .weakSignature: "leads to an anchor that is signed with a digest that is no longer secure"
         case .shortKey: "has a key, or an authority with a key, that is too short"
         case .wrongUse: "is not meant for this use"
         case .noServerUse: "does not say that it is for a TLS server"
         case .publicWildcard: "is for hosts of too many owners"
+        case .malformedHost: "has a name for this host that is not the name of a host"
         case .excludedHost: "is for a host that its authorities may not certify"
         case .constrainedMail: "has a mail address that its authorities may not certify"
+        case .manyConstraints: "has authorities whose names are constrained by too many others"
         case .unknownConstraint: "has an authority whose names are constrained in a way that cannot be checked"
         case .longValidity: "is valid for longer than a TLS server's certificate may be"
         }

@@ -110,6 +110,12 @@ enum PathDifference: String, CaseIterable, Sendable {
     case constraintKind = "critical constraints of names that nobody compares"
     case partialWildcard = "wildcards for a part of a label"
     case otherPath = "other paths than the first"
+    case anchorSignature = "signatures of anchors"
+    case keyForm = "keys in a form that Apple's systems do not read"
+    case hostForm = "names of hosts that no host can have"
+    case keySize = "sizes of RSA keys"
+    case hostDot = "a dot at the end of the host's name"
+    case limit = "more in an extension than Apple's systems read"
 }
 
 /// The table of paths.
@@ -117,7 +123,8 @@ enum PathTable {
     static let cases: [PathCase] = {
         let families = [
             authorities, lengths, uses, forms, criticals, subjects, policies, hosts, hostConstraints, otherConstraints,
-            validities, keys, keyNames, signatures, otherPaths,
+            validities, keys, keyNames, signatures, otherPaths, hostForms, keyForms, anchorSignatures, statements,
+            knownCriticals, limits, profiles,
         ]
         return families.flatMap { $0 }.enumerated().map { number, entry in
             var entry = entry

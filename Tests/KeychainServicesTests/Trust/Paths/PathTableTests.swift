@@ -9,7 +9,7 @@ struct PathTableTests {
 
     init() throws { verdicts = try PathVerdicts.shared.get() }
 
-    @Test func thereAreEnough() { #expect(PathTable.cases.count >= 200) }
+    @Test func thereAreEnough() { #expect(PathTable.cases.count >= 500) }
 
     @Test(arguments: PathTable.cases) func asApple(_ entry: PathCase) throws {
         let status = try evaluate(entry)
