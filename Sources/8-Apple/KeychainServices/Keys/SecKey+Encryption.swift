@@ -17,7 +17,7 @@ public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) {
+    keyResult(error, text: KeyFailureText(key: key, algorithm: algorithm, operation: .encrypt).text) {
         try key.key.encrypt(plaintext.contents, by: algorithm.name) as NSData
     }
 }
@@ -41,7 +41,7 @@ public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) {
+    keyResult(error, text: KeyFailureText(key: key, algorithm: algorithm, operation: .decrypt).text) {
         try key.key.decrypt(ciphertext.contents, by: algorithm.name) as NSData
     }
 }

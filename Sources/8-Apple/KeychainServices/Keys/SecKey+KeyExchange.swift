@@ -46,7 +46,7 @@ public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) {
+    keyResult(error, text: KeyFailureText(key: privateKey, algorithm: algorithm, operation: .keyExchange).text) {
         try privateKey.key.exchange(with: publicKey.key, by: algorithm.name) { () throws(KeyError) in
             let parameters = try KeyExchangeParameters(parameters)
             return (parameters.requestedSize, parameters.sharedInfo)

@@ -40,7 +40,9 @@ public func SecKeyCreateWithData(
         return nil
     }
     guard let key = SecKey(bytes: keyData.contents, type: type, keyClass: keyClass) else {
-        store(errSecParam, "The data is not a key of the given type and class.", in: error)
+        store(
+            errSecParam, "The data is not a key of the given type and class.",
+            text: KeyFailureText.creation(type: type, keyClass: keyClass), in: error)
         return nil
     }
     return keyResult(error) {

@@ -27,7 +27,7 @@ public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    keyResult(error) {
+    keyResult(error, text: KeyFailureText(key: key, algorithm: algorithm, operation: .sign).text) {
         try key.key.sign(dataToSign.contents, by: algorithm.name) as NSData
     }
 }
@@ -47,9 +47,14 @@ public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> Bool {
-    let isValid = keyResult(error) {
+    let isValid = keyResult(error, text: KeyFailureText(key: key, algorithm: algorithm, operation: .verify).text) {
         try key.key.isValid(signature.contents, of: signedData.contents, by: algorithm.name)
     }
-    if isValid == false { store(errSecVerifyFailed, "The signature is not this key's for this data.", in: error) }
+    if isValid == false {
+        store(
+            errSecVerifyFailed, "The signature is not this key's for this data.",
+            text: KeyFailureText.mismatch(of: key),
+            in: error)
+    }
     return isValid ?? false
 }
