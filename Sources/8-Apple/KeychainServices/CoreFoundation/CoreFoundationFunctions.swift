@@ -61,6 +61,22 @@ public func CFErrorGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSError.se
 @discardableResult
 public func CFURLGetTypeID() -> CFTypeID { coreFoundationTypeID(of: NSURL.self) }
 
+/// The name of a type, such as `SecKey` or `CFString`.
+///
+/// - Returns: `nil` for what no `…GetTypeID` function returns.
+@discardableResult
+public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! { typeNames[type_id].map { $0 as NSString } }
+
+private let typeNames: [CFTypeID: String] = [
+    CFStringGetTypeID(): "CFString", CFDataGetTypeID(): "CFData", CFNumberGetTypeID(): "CFNumber",
+    CFBooleanGetTypeID(): "CFBoolean", CFDictionaryGetTypeID(): "CFDictionary", CFArrayGetTypeID(): "CFArray",
+    CFSetGetTypeID(): "CFSet", CFDateGetTypeID(): "CFDate", CFNullGetTypeID(): "CFNull",
+    CFErrorGetTypeID(): "CFError", CFURLGetTypeID(): "CFURL", SecKeyGetTypeID(): "SecKey",
+    SecCertificateGetTypeID(): "SecCertificate", SecIdentityGetTypeID(): "SecIdentity",
+    SecTrustGetTypeID(): "SecTrust", SecPolicyGetTypeID(): "SecPolicy",
+    SecAccessControlGetTypeID(): "SecAccessControl",
+]
+
 /// Stands for the type of Booleans, whose objects are `NSNumber`s here.
 private final class BooleanType {}
 
