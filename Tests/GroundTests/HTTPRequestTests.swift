@@ -83,6 +83,13 @@ import Testing
         #expect(server.connections <= 1)
     }
 
+    /// The deadline is that of the whole answer, and not of the next byte.
+    @Test func anAnswerThatTricklesIsNotWaitedForLonger() throws {
+        let server = try LoopbackServer { _ in .trickling }
+        #expect(ask(server.address, within: .milliseconds(100)) == .failure(.late))
+        #expect(server.connections <= 1)
+    }
+
     @Test func otherAddressesAreRefused() {
         for address in [
             "", "http:/a", "ftp://a/", "file:///etc/passwd", "//a/", "a", "http://a b/", "http://a\n/", "http://ä/",

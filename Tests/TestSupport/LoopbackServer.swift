@@ -18,6 +18,8 @@ package final class LoopbackServer: Sendable {
         case nothing
         /// Begins an answer of this length that has no end.
         case endless(length: Int?)
+        /// Begins an answer that has no end either, and sends it byte by byte, so that there is always news.
+        case trickling
     }
 
     package let port: Int
@@ -84,6 +86,9 @@ package final class LoopbackServer: Sendable {
             send(200, [], Data(), length, to: connection)
             let chunk = Data(repeating: 0x30, count: 65_536)
             while transmit(chunk, to: connection) {}
+        case .trickling:
+            send(200, [], Data(), nil, to: connection)
+            while transmit(Data([0x30]), to: connection) { usleep(2_000) }
         }
     }
 

@@ -113,10 +113,12 @@ package struct HTTPRequest: Sendable {
         guard let body else { return curl.perform(handle) }
         // Without the second line, libcurl may wait for the permission to send the body.
         var headers: OpaquePointer?
-        for line in ["Content-Type: \(type ?? "application/octet-stream")", "Expect:"] {
-            headers = curl.appendHeader(headers, line) ?? headers
-        }
         defer { curl.freeHeaders(headers) }
+        for line in ["Content-Type: \(type ?? "application/octet-stream")", "Expect:"] {
+            // On failure the list stays as it was (curl_slist_append(3)).
+            guard let longer = curl.appendHeader(headers, line) else { return Libcurl.Code.memory }
+            headers = longer
+        }
         return body.withUnsafeBytes { bytes in
             // libcurl does not copy the body.
             guard curl.set(.post, 1, of: handle), curl.set(.postFieldSize, body.count, of: handle),

@@ -143,6 +143,22 @@ import Testing
         #expect(status(of: try trust(["leaf"], allowed: true, settings)) == errSecCreateChainFailed)
     }
 
+    /// The search ends at its own deadline, whatever the servers send until then.
+    @Test func serversThatTrickleDoNotMakeTheSearchLonger() throws {
+        let slow = try LoopbackServer { _ in .trickling }
+        try authority.make(
+            "leaf", by: "intermediate",
+            extensions: CertificateAuthority.server(issuers: (1...3).map { "\(slow.address)/\($0)" }))
+        // The first place takes all the time there is, or each of the three a part of it.
+        for (single, total, most) in [(60_000, 100, 1), (50, 60_000, 3)] {
+            let before = slow.connections
+            var settings = OnlineSettings.patient
+            (settings.single, settings.total) = (.milliseconds(single), .milliseconds(total))
+            #expect(status(of: try trust(["leaf"], allowed: true, settings)) == errSecCreateChainFailed)
+            #expect(slow.connections - before <= most)
+        }
+    }
+
     /// What was fetched is asked about like everything else.
     @Test func anAuthorityThatWasFetchedMayBeRevoked() throws {
         try makeLeaf("intermediate.der")
