@@ -10,12 +10,14 @@ import Testing
 
 /// Who is served by few threads, and who makes room.
 @Suite struct ConnectionLoopTests {
-    /// Answers each byte with the same one: after a time for `t`, and after it is told to for `w`.
+    /// Answers each byte with the same one: after a time for `t`, a minute later for `l`, and after it is told to for
+    /// `w` and `b`.
     private final class Echo: LoopedConnection {
         private let socket: Int32
         private let seat: ConnectionSeat
         private let server: EchoServer
         private let delayed = Mutex(false)
+        private let isLate = Mutex(false)
 
         init(_ seat: ConnectionSeat, _ server: EchoServer) {
             (socket, self.seat, self.server) = (seat.descriptor, seat, server)
@@ -31,6 +33,7 @@ import Testing
                 delayed.withLock { $0 = false }
                 return answer(UInt8(ascii: "t"))
             }
+            if isLate.withLock({ $0 }) { server.late.withLock { $0 += 1 } }
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(truncatingIfNeeded: MSG_DONTWAIT))
             guard count != 0 else { return .end }
@@ -39,6 +42,9 @@ import Testing
             case UInt8(ascii: "t"):
                 delayed.withLock { $0 = true }
                 return .time(.now + .milliseconds(50))
+            case UInt8(ascii: "l"):
+                isLate.withLock { $0 = true }
+                return .time(.now + .seconds(60))
             case UInt8(ascii: "w"):
                 server.loop.whileWaiting(seat, in: .answer) { _ = server.gate.wait(timeout: .now() + 60) }
             case UInt8(ascii: "b"): _ = server.gate.wait(timeout: .now() + 60)
@@ -59,6 +65,8 @@ import Testing
         let loop: ConnectionLoop
         let gate = DispatchSemaphore(value: 0)
         let closed = Mutex(0)
+        /// Steps after a put-off of a minute.
+        let late = Mutex(0)
         private let folder: TemporaryFolder
         private let listener: Int32
         private let ended = DispatchSemaphore(value: 0)
@@ -137,6 +145,20 @@ import Testing
         #expect(client.hear() == "t")
         #expect(ContinuousClock.now - begin >= .milliseconds(50))
         #expect(client.hear() == "x")
+    }
+
+    /// Otherwise a flood of connections that leave at once would cost as much as if nobody were put off.
+    @Test func whoLeavesWhilePutOffIsNotServedSooner() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let begin = ContinuousClock.now
+        var client: Client? = try server.connect()
+        client?.say("l")
+        usleep(20_000)
+        client = nil
+        try eventually("it is gone") { server.closed.withLock { $0 } == 1 }
+        #expect(ContinuousClock.now - begin < .seconds(30))
+        #expect(server.late.withLock { $0 } == 0)
     }
 
     /// One process has a part of the threads, and not those of others.
@@ -242,7 +264,9 @@ import Testing
         delayed.say("gt")
         #expect(delayed.hear() == "g")
         usleep(20_000)
-        server.stop(within: .seconds(10))
+        let begin = ContinuousClock.now
+        server.stop(within: .seconds(60))
+        #expect(ContinuousClock.now - begin < .seconds(30))
         #expect(delayed.hear() == "t")
         #expect(resting.hear() == nil)
         try eventually("connections are gone") { server.closed.withLock { $0 } == 2 }

@@ -15,8 +15,8 @@ package final class ConnectionLoop: Sendable {
         package var connections = 2048
         /// The most connections of one process that have not been greeted. One more takes the place of its oldest.
         var newOfProcess: Int { min(64, max(2, connections / 2)) }
-        /// The most threads for steps, without those that wait for the other end. A program has a quarter of them at the
-        /// most, and a user three quarters, and the first of each of its programs.
+        /// The most threads for steps, without those that wait for the other end. A program has a quarter of them at
+        /// the most, and a user three quarters, and the first of each of its programs.
         package var threads = max(28, 4 * Processors.count)
         /// The most threads that wait in the middle of a step: for the answer of a person, for a program that does not
         /// read, or for a turn. One more ends the connection that has waited longest of the program that has most.
@@ -130,12 +130,15 @@ package final class ConnectionLoop: Sendable {
 
     /// Does what an event asks for.
     private func notice(_ number: UInt64, _ isGone: Bool) {
-        let (listener, seat) = state.withLock { state in
-            (state.listeners[number], state.seats.all[number & ~Self.alarmBit])
+        let (listener, seat, isPutOff, isNew) = state.withLock { state in
+            let seat = state.seats.all[number & ~Self.alarmBit]
+            return (state.listeners[number], seat, seat?.isPutOff ?? false, seat?.hadConnection == false)
         }
         if let listener { return accept(from: listener) }
         guard let seat else { return }
-        if state.withLock({ _ in seat.hadConnection }) || hasBegun(seat, isGone) { lineUp(seat, .input) }
+        // Who is gone must not be served sooner than who waits.
+        if isPutOff { return drop(seat) }
+        if !isNew || hasBegun(seat, isGone) { lineUp(seat, .input) }
     }
 
     /// Whether a connection without a greeting has sent a byte. One that is gone ends here, at little cost.
@@ -170,11 +173,13 @@ package final class ConnectionLoop: Sendable {
     private func noticeDeadlines() {
         var silent: [ConnectionSeat] = []
         state.withLock { state in
+            // There was no memory for a thread.
+            if state.workers == 0, !state.line.isEmpty { callWorker(&state) }
             let now = ContinuousClock.now
             guard let next = state.nextDeadline, next <= now else { return }
             for (number, deadline) in state.deadlines where deadline <= now {
                 state.deadlines[number] = nil
-                guard let seat = state.seats.all[number] else { continue }
+                guard let seat = state.seats.all[number], seat.activity == .resting else { continue }
                 if seat.hadConnection { lineUp(seat, .time, &state) } else { silent.append(seat) }
             }
             // Not again and again for deadlines that follow each other closely.
@@ -259,8 +264,14 @@ package final class ConnectionLoop: Sendable {
             if seat.activity == .inLine { _ = state.line.remove(of: seat.program) { $0 === seat } }
             return forget(seat, &state)
         }
-        // Here it may close its descriptor.
+        release(connection)
+    }
+
+    /// Lets a connection go, which may close its descriptor here.
+    private func release(_ connection: (any LoopedConnection)?) {
         withExtendedLifetime(connection) {}
+        // Who waits for the end looks again.
+        if state.withLock(\.isStopping) { state.change { _ in } }
     }
 
     private func forget(_ seat: ConnectionSeat, _ state: inout State) -> (any LoopedConnection)? {
@@ -376,8 +387,7 @@ package final class ConnectionLoop: Sendable {
             state.line.giveBack(seat.program)
             return leave(seat, need, &state)
         }
-        // Here it may close its descriptor.
-        withExtendedLifetime(connection) {}
+        release(connection)
         return false
     }
 
@@ -397,7 +407,7 @@ package final class ConnectionLoop: Sendable {
             return (true, nil)
         }
         guard isAwaited else {
-            withExtendedLifetime(connection) {}
+            release(connection)
             return false
         }
         let hasCome = SocketWait.hasCome(to: seat.descriptor, or: seat.connection?.alarm ?? -1, within: Self.moment)
@@ -413,7 +423,7 @@ package final class ConnectionLoop: Sendable {
             begin(seat, &state)
             return (true, nil)
         }
-        withExtendedLifetime(gone) {}
+        if !goesOn { release(gone) }
         return goesOn
     }
 
@@ -446,6 +456,7 @@ package final class ConnectionLoop: Sendable {
         _ state: inout State
     ) {
         seat.activity = .resting
+        seat.isPutOff = interest == .nothing
         if let deadline { setDeadline(deadline, seat, &state) }
         if interest != .nothing, let alarm = seat.connection?.alarm, alarm >= 0 {
             poll.change(alarm, .input, number: seat.number | Self.alarmBit)

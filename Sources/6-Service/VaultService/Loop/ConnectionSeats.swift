@@ -29,6 +29,8 @@ package final class ConnectionSeat: @unchecked Sendable {
     fileprivate(set) var phase = ConnectionPhase.greeting
     /// Counts the changes of the phases of all connections.
     fileprivate var since: UInt64 = 0
+    /// Whether it waits for a time and for nothing else.
+    var isPutOff = false
     /// Why its next step begins.
     var cause = StepCause.input
     fileprivate(set) var isGreeted = false
