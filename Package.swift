@@ -164,7 +164,7 @@ floor(
     module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "StoredKeys", "SystemBus",
-        "SystemLibraries", "VaultInterface", "VaultService", crypto, cryptoExtras))
+        "VaultInterface", "VaultService", crypto, cryptoExtras))
 
 // Files and databases, with keys from outside.
 floor(
