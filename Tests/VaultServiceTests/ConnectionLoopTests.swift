@@ -8,7 +8,7 @@ import Testing
 
 @testable import VaultService
 
-/// Who is served by few threads, and who makes room.
+/// Few threads serve many connections, and a connection too many ends the one that has to make room.
 @Suite struct ConnectionLoopTests {
     /// Answers each byte with the same one: after a time for `t`, a minute later for `l`, and after it is told to for
     /// `w` and `b`.

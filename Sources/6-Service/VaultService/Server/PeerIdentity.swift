@@ -106,9 +106,6 @@ package final class Peer: Sendable {
         var gid: gid_t = 0
     }
 
-    /// The user of the process that connected; the owner of files that belong to nobody if that cannot be said.
-    static func user(of socket: Int32) -> UInt32 { (try? credentials(of: socket).uid) ?? 65_534 }
-
     private static func credentials(of socket: Int32) throws(PeerError) -> Credentials {
         var credentials = Credentials()
         var size = socklen_t(clamping: MemoryLayout<Credentials>.size)

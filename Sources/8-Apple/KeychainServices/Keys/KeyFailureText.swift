@@ -15,7 +15,7 @@ struct KeyFailureText {
     func text(for failure: any Error) -> String? {
         switch failure as? KeyError {
         case .unsupported?: "\(name): algorithm not supported by the key \(key.debugDescription)"
-        // The number is that of corecrypto for padding that is none.
+        // corecrypto, Apple's library of ciphers, has this number for bytes that are no padding.
         case .undecipherable? where Self.padded.contains(algorithm): "RSAdecrypt wrong input (err -27)"
         case .invalidInput? where operation == .sign: signature
         default: nil
