@@ -124,7 +124,7 @@ floor(
 // Asking a person, and hearing of locks.
 floor(
     "Sources/4-People",
-    module("SystemBus", uses: "Bytes", "CLibrary", "SystemLibraries"),
+    module("SystemBus", uses: "Bytes", "CLibrary", "Frames", "SystemLibraries"),
     module("LockSignals", uses: "Bytes", "CLibrary", "SystemBus", "SystemLibraries"),
     module(
         "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",
@@ -161,10 +161,12 @@ floor(
     module(
         "VaultService", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "KeychainModel", "Presence",
         "SystemLibraries", "VaultInterface"),
-    module("SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "KeyCryptography", "VaultService", asn1, crypto),
     module(
-        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "KeychainModel", "StoredKeys", "SystemBus",
-        "VaultInterface", "VaultService", crypto, cryptoExtras))
+        "SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "Frames", "KeyCryptography", "VaultService", asn1,
+        crypto),
+    module(
+        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Frames", "KeychainModel", "StoredKeys",
+        "SystemBus", "VaultInterface", "VaultService", crypto))
 
 // Files and databases, with keys from outside.
 floor(
@@ -275,15 +277,16 @@ if !isFetched {
         "Sources/10-Programs",
         module(
             "KeychainDaemon",
-            uses: "Access", "Audit", "Bytes", "CLibrary", "KeychainModel", "LockSignals", "Presence", "PrivateFiles",
-            "SecretService", "SystemBus", "SystemLibraries", "Vault", "VaultInterface", "VaultService", arguments,
+            uses: "Access", "Audit", "Bytes", "CLibrary", "Frames", "KeychainModel", "LockSignals", "Presence",
+            "PrivateFiles", "SecretService", "SystemBus", "SystemLibraries", "Vault", "VaultInterface", "VaultService",
+            arguments,
             lifecycle, logging, metrics, signals),
         program(
             "KeychainCommand",
             uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
-            "DatabasePages", "DatabaseVFS", "Enclave", "ItemFiles", "KeyCryptography", "Keybag", "KeychainDaemon",
-            "KeychainModel",
-            "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence", "PrivateFiles", "ProtectedFiles",
+            "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "ItemFiles", "KeyCryptography", "Keybag",
+            "KeychainDaemon", "KeychainModel", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence",
+            "PrivateFiles", "ProtectedFiles",
             "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries",
             "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
@@ -423,8 +426,8 @@ if !isFetched {
         tests(
             "VaultServiceTests",
             uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
-            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "TestSupport", "Vault", "VaultInterface",
-            "VaultService", grdb,
+            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "SystemBus", "TestSupport", "Vault",
+            "VaultInterface", "VaultService", grdb,
             links: ["KeychainCommand"]),
         tests(
             "VaultTests",

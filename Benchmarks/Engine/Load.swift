@@ -136,6 +136,8 @@ enum Attack: String, CaseIterable {
     case unread
     /// Lists its 40,000 items on 100 connections, and hangs up half of the time.
     case lists
+    /// Asks on 40 connections for everything that ever changed.
+    case changes
     /// Begins more requests than there can be connections, and ends none.
     case halves
     /// Changes as many items at once as it may.
@@ -209,6 +211,7 @@ enum Attack: String, CaseIterable {
                     usleep(20_000)
                 }
             }
+        case .changes: step = { _ in _ = try session.perform(ChangesSince(0)) }
         case .halves:
             let open = OpenConnections()
             step = { _ in try open.begin(Self.greeted(socket)) }
@@ -246,6 +249,7 @@ enum Attack: String, CaseIterable {
     private var threads: Int {
         switch self {
         case .lists, .passwords: 100
+        case .changes: 40
         case .unread, .updates: 8
         case .looks, .talk: 4
         case .halves: 1

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import Foundation
+import Frames
 import Glibc
 import Synchronization
 import TestSupport

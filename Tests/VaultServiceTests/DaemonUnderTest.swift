@@ -1,6 +1,7 @@
 import Access
 import Enclave
 import Foundation
+import Frames
 import Glibc
 import TestSupport
 import Testing

@@ -64,3 +64,12 @@ extension Data {
         return bytes.withUnsafeBytes { .wipedWhenFreed(Data($0)) }
     }
 }
+
+extension Data {
+    /// A copy of bytes, in memory that is wiped when the last copy of this value goes. The original stays.
+    package static func wipedWhenFreed(copying bytes: UnsafeRawBufferPointer) -> Data {
+        guard let source = bytes.baseAddress, !bytes.isEmpty, let base = malloc(bytes.count) else { return Data(bytes) }
+        base.copyMemory(from: source, byteCount: bytes.count)
+        return wipedWhenFreed(adopting: base, count: bytes.count)
+    }
+}

@@ -169,3 +169,14 @@ bool cbc_authenticate(cbc_key *key, const void *bytes, size_t count, const void 
     if (!done) CCryptoBoringSSL_ERR_clear_error();
     return done;
 }
+
+bool cbc_transform(const void *key, const void *vector, void *bytes, size_t count, bool encrypts) {
+    if (!has_functions()) return false;
+    AES_KEY prepared;
+    bool done = (encrypts ? CCryptoBoringSSL_AES_set_encrypt_key(key, 128, &prepared)
+                          : CCryptoBoringSSL_AES_set_decrypt_key(key, 128, &prepared))
+        == 0;
+    if (done) chain(bytes, count, &prepared, vector, bytes, encrypts);
+    explicit_bzero(&prepared, sizeof prepared);
+    return done;
+}

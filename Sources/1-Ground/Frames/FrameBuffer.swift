@@ -146,4 +146,13 @@ extension FrameBuffer {
         append(UInt32(truncatingIfNeeded: values.count))
         for value in values { write(value) }
     }
+
+    /// Appends a whole frame: its length, its kind, and what `body` appends.
+    package func appendFrame(_ kind: UInt8, _ body: () -> Void) {
+        let start = count
+        append(UInt32(0))
+        append(kind)
+        body()
+        overwrite(UInt32(truncatingIfNeeded: count - start - 4), at: start)
+    }
 }

@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainDaemon
+import SystemBus
 import SystemLibraries
 import Vault
 import VaultInterface
@@ -15,6 +16,7 @@ enum Program {
     static func main() {
         let arguments = CommandLine.arguments
         widenForHelp(arguments)
+        if arguments.first == BusFront.name { BusFront.main(arguments) }
         if name(in: arguments) == DaemonProgram.name { DaemonProgram.main(Array(arguments.dropFirst())) }
         exit(run(arguments))
     }

@@ -4,6 +4,7 @@ import Audit
 import Bytes
 import CLibrary
 import Dispatch
+import Frames
 import LockSignals
 import Logging
 import Metrics
@@ -63,6 +64,8 @@ struct Daemon: ParsableCommand {
 
     // No second thread starts before the measures are in force that a thread passes on to its children.
     func run() throws {
+        // Before these processes can inherit anything, and while this one can start others.
+        let starters = Result { try FrontStarters(options) }
         let measures = Hardening.apply()
         limitArenas()
         Hardening.raiseDescriptorLimit(for: options.connections)
@@ -76,6 +79,10 @@ struct Daemon: ParsableCommand {
             }
         }
         do {
+            let starters = try starters.get()
+            for reason in starters.missing {
+                logger.notice("without protection of the front processes", metadata: ["reason": "\(reason)"])
+            }
             let paths = try DaemonPaths(options)
             let entitlements = try EntitlementsSource(file: paths.entitlements) { reading in
                 switch reading {
@@ -136,7 +143,7 @@ struct Daemon: ParsableCommand {
             var services: [any Service] = [
                 VaultServiceUnit(server: server, listener: listener, journal: journal, entitlements: entitlements)
             ]
-            services += try secretService(vault, server, bus?.descriptor, logger)
+            services += try secretService(starters, vault, server, bus?.descriptor, logger)
             if let credentials { server.serveCredentials(credentials.descriptor) }
             services += lockSignals(vault, logger) + metrics
             let group = ServiceGroup(
@@ -216,22 +223,31 @@ struct Daemon: ParsableCommand {
     }
 
     private func secretService(
-        _ vault: EmbeddedVault, _ server: VaultServer, _ listener: Int32?, _ logger: Logger
+        _ starters: FrontStarters, _ vault: EmbeddedVault, _ server: VaultServer, _ listener: Int32?,
+        _ logger: Logger
     ) throws -> [any Service] {
         guard listener != nil || options.sessionBus else { return [] }
-        let hub = SecretHub(of: vault, lockState: { vault.lockState }, patience: .seconds(options.unlockWait)) {
-            program in
+        let hub = SecretHub(
+            server.unlocking, lockState: { vault.lockState }, patience: .seconds(options.unlockWait)
+        ) { program in
             logger.notice(
                 "a program waits for the vault to be unlocked: run `keychain unlock`",
                 metadata: ["program": "\(program)"])
         }
         var units: [any Service] = []
-        if let listener { server.serve(listener) { SecretGuests.answer($0, $1, hub) } }
-        if options.sessionBus {
+        if let listener, let starter = starters.ofPrograms {
+            let fronts = SecretFronts(starter)
+            server.serve(listener) { vault, connection in
+                SecretGuests.answer(vault, connection, hub, fronts) { error in
+                    logger.error("a program is not served on the socket `bus`", metadata: ["reason": "\(error)"])
+                }
+            }
+        }
+        if options.sessionBus, let starter = starters.ofBus {
             units.append(
                 try SecretBusUnit(
                     address: DaemonPaths.sessionBus(), replacing: options.replace, server: server, hub: hub,
-                    logger: logger))
+                    starter: starter, logger: logger))
         }
         return units
     }

@@ -1,5 +1,6 @@
 import Bytes
 import CLibrary
+import SystemLibraries
 import VaultService
 
 /// Measures that keep other programs from the daemon's memory.
@@ -34,7 +35,7 @@ enum Hardening {
     }
 
     private static func systemCalls() -> Measure {
-        Measure(name: "system call filter", failure: failure(SystemCallFilter.install()))
+        Measure(name: "system call filter", failure: failure(SystemCallFilter.ofDaemon.install()))
     }
 
     /// Keeps all memory that is used out of swap. Not done under a limit on locked memory, because the daemon could get

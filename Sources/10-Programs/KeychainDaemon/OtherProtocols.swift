@@ -13,18 +13,20 @@ final class SecretBusUnit: Service {
     let replacing: Bool
     let server: VaultServer
     let hub: SecretHub
+    let starter: FrontStarter
     let logger: Logger
     /// The connection that ``run()`` begins with. It goes when it is lost: while it is open, it has the service's name.
     private let first: UnfairMutex<SecretBus?>
     /// How long a lost bus is left alone.
     private static let retryDelay = 5
 
-    /// - Throws: `BusError` if there is no such bus, or another program has the service's name there.
+    /// - Throws: `FrontError` if there is no such bus, or another program has the service's name there.
     init(
-        address: String, replacing: Bool, server: VaultServer, hub: SecretHub, logger: Logger
-    ) throws(BusError) {
-        (self.address, self.replacing, self.server, self.hub, self.logger) = (address, replacing, server, hub, logger)
-        first = UnfairMutex(try SecretBus(address, replacing: replacing, server: server, hub))
+        address: String, replacing: Bool, server: VaultServer, hub: SecretHub, starter: FrontStarter, logger: Logger
+    ) throws(FrontError) {
+        (self.address, self.replacing, self.server, self.hub) = (address, replacing, server, hub)
+        (self.starter, self.logger) = (starter, logger)
+        first = UnfairMutex(try SecretBus(address, replacing: replacing, server: server, hub, starter))
     }
 
     func run() async throws {
@@ -58,13 +60,29 @@ final class SecretBusUnit: Service {
             waker.wait(seconds: Self.retryDelay)
             guard !waker.isStopping else { return }
             do {
-                next = try SecretBus(address, replacing: replacing, server: server, hub)
+                next = try SecretBus(address, replacing: replacing, server: server, hub, starter)
             } catch {
                 if !hasTold { logger.notice("not on the session bus", metadata: ["reason": "\(error)"]) }
                 hasTold = true
             }
         }
     }
+}
+
+/// What starts the processes that speak the bus's protocol, if the daemon is asked for it.
+struct FrontStarters {
+    let ofPrograms: FrontStarter?
+    let ofBus: FrontStarter?
+
+    /// - Throws: `FrontError`.
+    init(_ options: DaemonOptions) throws(FrontError) {
+        let wantsPrograms = options.secretService || Systemd.passesBus
+        ofPrograms = wantsPrograms ? try FrontStarter(for: .programs) : nil
+        ofBus = options.sessionBus ? try FrontStarter(for: .bus) : nil
+    }
+
+    /// What the machine does not let the fronts give up.
+    var missing: [String] { (ofPrograms?.missing ?? []) + (ofBus?.missing ?? []) }
 }
 
 /// Lets another thread end what waits.

@@ -1,99 +1,46 @@
-import Bytes
 import CLibrary
-import VaultService
+import SystemLibraries
 
-/// Forbids system calls that the daemon never makes and that an intruder would make: to start programs, look into other
-/// processes, use the network or change the system (seccomp(2)).
-enum SystemCallFilter {
-    /// - Returns: 0, or -1 with `errno` set.
-    static func install() -> Int {
-        guard let table else {
-            errno = ENOTSUP
-            return -1
-        }
-        var program = filter(table)
-        return program.withUnsafeMutableBufferPointer { instructions in
-            // `struct sock_fprog`: the number of instructions, and a pointer to them.
-            var head = (UInt16(truncatingIfNeeded: instructions.count), instructions.baseAddress)
-            // SECCOMP_SET_MODE_FILTER, on all threads (SECCOMP_FILTER_FLAG_TSYNC).
-            return withUnsafeMutablePointer(to: &head) {
-                systemCall(table.seccomp, 1, 1, Int(bitPattern: $0), 0)
-            }
-        }
-    }
-
-    private struct Table {
-        /// AUDIT_ARCH_… of linux/audit.h.
-        var architecture: UInt32
-        var seccomp: Int
-        var socket: UInt32
-        var refused: [UInt32]
-    }
-
-    private static var table: Table? {
-        #if arch(x86_64)
-        // execve, execveat, ptrace, process_vm_readv, process_vm_writev, kcmp, mount, umount2, pivot_root, chroot,
-        // unshare, setns, init_module, finit_module, delete_module, kexec_load, kexec_file_load, bpf,
-        // perf_event_open, userfaultfd, keyctl, add_key, request_key, reboot, swapon, swapoff, io_uring_setup,
-        // open_by_handle_at, personality, move_pages, pidfd_getfd.
-        Table(
-            architecture: 0xC000_003E, seccomp: 317, socket: 41,
-            refused: [
-                59, 322, 101, 310, 311, 312, 165, 166, 155, 161, 272, 308, 175, 313, 176, 246, 320, 321, 298, 323,
-                250, 248, 249, 169, 167, 168, 425, 304, 135, 279, 438,
-            ])
-        #elseif arch(arm64)
-        Table(
-            architecture: 0xC000_00B7, seccomp: 277, socket: 198,
-            refused: [
-                221, 281, 117, 270, 271, 272, 40, 39, 41, 51, 97, 268, 105, 273, 106, 104, 294, 280, 241, 282,
-                219, 217, 218, 142, 224, 225, 425, 265, 92, 239, 438,
-            ])
-        #else
-        nil
-        #endif
-    }
-
-    /// `struct sock_filter` (linux/filter.h).
-    private struct Instruction {
-        var code: UInt16
-        var jumpIfTrue: UInt8 = 0
-        var jumpIfFalse: UInt8 = 0
-        var operand: UInt32
-    }
-
-    private static func filter(_ table: Table) -> [Instruction] {
-        let load: UInt16 = 0x20  // BPF_LD | BPF_W | BPF_ABS
-        let equal: UInt16 = 0x15  // BPF_JMP | BPF_JEQ | BPF_K
-        let atLeast: UInt16 = 0x35  // BPF_JMP | BPF_JGE | BPF_K
-        let answer: UInt16 = 0x06  // BPF_RET | BPF_K
-        let allow: UInt32 = 0x7FFF_0000
-        let refuse = 0x0005_0000 | UInt32(truncatingIfNeeded: EPERM)
-        let kill: UInt32 = 0x8000_0000
-        // Offsets in `struct seccomp_data`: number 0, architecture 4, first argument 16 (its low half).
-        var program: [Instruction] = [
-            Instruction(code: load, operand: 4),
-            Instruction(code: equal, jumpIfTrue: 1, operand: table.architecture),
-            Instruction(code: answer, operand: kill),
-            Instruction(code: load, operand: 0),
-        ]
-        #if arch(x86_64)
-        // The x32 calls have numbers of their own.
-        program.append(Instruction(code: atLeast, jumpIfFalse: 1, operand: 0x4000_0000))
-        program.append(Instruction(code: answer, operand: refuse))
-        #endif
-        for number in table.refused {
-            program.append(Instruction(code: equal, jumpIfFalse: 1, operand: number))
-            program.append(Instruction(code: answer, operand: refuse))
-        }
-        program += [
-            // Sockets of the Unix family only.
-            Instruction(code: equal, jumpIfFalse: 3, operand: table.socket),
-            Instruction(code: load, operand: 16),
-            Instruction(code: equal, jumpIfTrue: 1, operand: UInt32(truncatingIfNeeded: AF_UNIX)),
-            Instruction(code: answer, operand: refuse),
-            Instruction(code: answer, operand: allow),
-        ]
-        return program
+extension SystemCallFilter {
+    /// Forbids what the daemon never does and an intruder would do: start programs, look into other processes, use the
+    /// network or change the system.
+    static var ofDaemon: SystemCallFilter {
+        SystemCallFilter(refusing: [
+            Rule(x86: 59, arm: 221),  // execve
+            Rule(x86: 322, arm: 281),  // execveat
+            Rule(x86: 101, arm: 117),  // ptrace
+            Rule(x86: 310, arm: 270),  // process_vm_readv
+            Rule(x86: 311, arm: 271),  // process_vm_writev
+            Rule(x86: 312, arm: 272),  // kcmp
+            Rule(x86: 165, arm: 40),  // mount
+            Rule(x86: 166, arm: 39),  // umount2
+            Rule(x86: 155, arm: 41),  // pivot_root
+            Rule(x86: 161, arm: 51),  // chroot
+            Rule(x86: 272, arm: 97),  // unshare
+            Rule(x86: 308, arm: 268),  // setns
+            Rule(x86: 175, arm: 105),  // init_module
+            Rule(x86: 313, arm: 273),  // finit_module
+            Rule(x86: 176, arm: 106),  // delete_module
+            Rule(x86: 246, arm: 104),  // kexec_load
+            Rule(x86: 320, arm: 294),  // kexec_file_load
+            Rule(x86: 321, arm: 280),  // bpf
+            Rule(x86: 298, arm: 241),  // perf_event_open
+            Rule(x86: 323, arm: 282),  // userfaultfd
+            Rule(x86: 250, arm: 219),  // keyctl
+            Rule(x86: 248, arm: 217),  // add_key
+            Rule(x86: 249, arm: 218),  // request_key
+            Rule(x86: 169, arm: 142),  // reboot
+            Rule(x86: 167, arm: 224),  // swapon
+            Rule(x86: 168, arm: 225),  // swapoff
+            Rule(x86: 425, arm: 425),  // io_uring_setup
+            Rule(x86: 304, arm: 265),  // open_by_handle_at
+            Rule(x86: 135, arm: 92),  // personality
+            Rule(x86: 279, arm: 239),  // move_pages
+            Rule(x86: 438, arm: 438),  // pidfd_getfd
+            // socket, of another family than that of Unix
+            Rule(
+                x86: 41, arm: 198,
+                allowedIf: Condition(argument: 0, is: UInt32(truncatingIfNeeded: AF_UNIX))),
+        ])
     }
 }

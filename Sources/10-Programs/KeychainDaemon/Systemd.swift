@@ -17,6 +17,12 @@ enum Systemd {
         init(name: some StringProtocol) { self = SocketPurpose(rawValue: String(name)) ?? .vault }
     }
 
+    /// Whether systemd passes a socket for the Secret Service.
+    static var passesBus: Bool {
+        let names = (Environment.value(of: "LISTEN_FDNAMES") ?? "").split(separator: ":")
+        return names.contains { SocketPurpose(name: $0) == .bus }
+    }
+
     /// The listening sockets that systemd passed (sd_listen_fds(3)).
     static func passedSockets() throws(DaemonError) -> [SocketPurpose: Int32] {
         guard let process = Environment.value(of: "LISTEN_PID").flatMap({ pid_t($0) }), process == getpid(),

@@ -5,16 +5,16 @@ import SystemLibraries
 /// A service's connection: to one program with no bus between them, or to a bus. For one thread.
 ///
 /// Without a bus, the program believes that the service is the bus. The owner of this value therefore answers the calls
-/// to the bus, too. Nothing waits for the other end longer than its time.
-package final class BusPeer {
-    package enum Event {
+/// to the bus, too. Nothing here waits for a program.
+final class BusPeer {
+    enum Event {
         /// A program's call, which wants an answer.
         case call(BusCall)
         /// A signal of the bus itself. Every program on a bus can send others to this connection; they are left out.
         case signal(BusSignal)
         /// A message that needs nothing more, such as a ping, which the library answers, or a signal of a program.
         case done
-        /// The deadline passed, or there is something to read in `wake`.
+        /// Nothing has come.
         case pause
         /// The message that is arriving may not take more bytes now.
         case full
@@ -30,22 +30,16 @@ package final class BusPeer {
     /// Messages that were received while an answer was being sent.
     private var early: [UnsafeMutableRawPointer] = []
 
-    /// The name under which a program sees the service, without a bus.
-    package static let serviceName = ":1.0"
     /// The longest message that is taken from a program without a bus, in bytes: a secret of 2 MiB, and what comes with
     /// it.
     private static let largestMessage = (2 << 20) + Intake.portion
     /// What the kernel holds for a program that does not read, in bytes.
     private static let sendBuffer: Int32 = 128 << 10
-    /// How long the other end may take to read an answer.
-    private static let patience = Duration.seconds(10)
-    /// Calls its argument, which waits for the other end to read.
-    package var whileWaiting: (() -> Void) -> Void = { $0() }
 
     /// Serves a program without a bus.
     ///
     /// - Parameter descriptor: A connected socket, which belongs to the connection from now on.
-    package init(_ descriptor: Int32) throws(BusError) {
+    init(_ descriptor: Int32) throws(BusError) {
         let library: SDBus
         switch SDBus.loaded {
         case .success(let loaded): library = loaded
@@ -73,7 +67,7 @@ package final class BusPeer {
             library.setAnonymous(made, 1),
             library.setServer(made, 1, random.next(), random.next()),
             library.negotiateDescriptors(made, 0),
-            Self.serviceName.withCString { library.setSender(made, $0) },
+            BusFront.serviceName.withCString { library.setSender(made, $0) },
             library.addFilter(made, nil, countMessage, Unmanaged.passUnretained(intake).toOpaque()),
             library.start(made),
         ]
@@ -87,7 +81,7 @@ package final class BusPeer {
     ///
     /// - Parameter replacing: Whether to take the name from a present owner that allows it.
     /// - Throws: ``BusError/nameTaken(_:)`` if somebody has the name and keeps it.
-    package init(_ address: BusAddress, name: String, replacing: Bool) throws(BusError) {
+    init(_ address: BusAddress, name: String, replacing: Bool) throws(BusError) {
         (library, bus) = try BusConnection(address).handOver()
         intake = nil
         try request(name, replacing: replacing)
@@ -96,7 +90,7 @@ package final class BusPeer {
     /// Takes a further name on the bus.
     ///
     /// - Throws: ``BusError/nameTaken(_:)`` if somebody has the name and keeps it.
-    package func request(_ name: String, replacing: Bool) throws(BusError) {
+    func request(_ name: String, replacing: Bool) throws(BusError) {
         // SD_BUS_NAME_REPLACE_EXISTING and SD_BUS_NAME_ALLOW_REPLACEMENT (systemd/sd-bus.h).
         let result = name.withCString { library.requestName(bus, $0, replacing ? 1 | 2 : 2) }
         guard result != -EEXIST else { throw .nameTaken(name) }
@@ -109,25 +103,21 @@ package final class BusPeer {
     }
 
     /// Subscribes to the signals of the bus that match `rule`, in D-Bus's notation.
-    package func listen(_ rule: String) throws(BusError) {
+    func listen(_ rule: String) throws(BusError) {
         let result = library.addMatch(bus, nil, rule, passOn, nil)
         guard result >= 0 else { throw .code(result, "AddMatch") }
     }
 
     /// Calls a method of the bus itself.
-    package func callBus(_ member: String, _ arguments: [BusArgument]) throws(BusError) -> [BusValue] {
+    func callBus(_ member: String, _ arguments: [BusArgument]) throws(BusError) -> [BusValue] {
         try BusConnection.call(
             library, bus, .bus, member, arguments, .seconds(5))
     }
 
-    /// Returns what comes next.
+    /// Returns what comes next, if it is there.
     ///
-    /// - Parameters:
-    ///   - wake: A descriptor that ends the waiting when it is readable.
-    ///   - admit: Whether a message may take so many bytes.
-    package func next(
-        until deadline: ContinuousClock.Instant? = nil, wake: Int32 = -1, admit: (Int) -> Bool = { _ in true }
-    ) throws(BusError) -> Event {
+    /// - Parameter admit: Whether a message may take so many bytes.
+    func next(admit: (Int) -> Bool = { _ in true }) throws(BusError) -> Event {
         while true {
             if !early.isEmpty {
                 if let event = try event(early.removeFirst()) { return event }
@@ -157,15 +147,32 @@ package final class BusPeer {
                 case .end: return .end
                 }
             }
-            guard try wait(library.events(bus), until: deadline, wake) else { return .pause }
+            return .pause
         }
     }
 
-    /// Whether a short message can be sent without waiting for the other end.
-    package var canSend: Bool {
-        var polled = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
-        return poll(&polled, 1, 0) == 1 && polled.revents & Int16(truncatingIfNeeded: POLLOUT) != 0
+    /// Whether something that was sent waits for the other end to read.
+    var hasUnsent: Bool {
+        var queued: UInt64 = 0
+        return library.queuedToWrite(bus, &queued) >= 0 && queued > 0
     }
+
+    /// Sends what waits, as far as the other end takes it in now.
+    func flush() throws(BusError) {
+        while hasUnsent {
+            var received: UnsafeMutableRawPointer?
+            let result = library.process(bus, &received)
+            guard result >= 0 else { throw .code(result, "reply") }
+            if let received { early.append(received) }
+            guard result > 0 else { return }
+        }
+    }
+
+    /// Whether the library waits for room to send something, be it a part of the greeting.
+    var awaitsRoom: Bool { library.events(bus) & Int32(POLLOUT) != 0 }
+
+    /// Whether the program has sent something that was not read.
+    var hasUnread: Bool { (intake?.waiting ?? 0) > 0 }
 
     /// Returns the event for a message, which it owns from now on.
     private func event(_ message: UnsafeMutableRawPointer) throws(BusError) -> Event? {
@@ -181,26 +188,12 @@ package final class BusPeer {
     }
 
     /// The connection's socket.
-    package var descriptor: Int32 { intake?.socket ?? library.descriptor(bus) }
-
-    /// - Returns: False if the deadline passed or there is something in `wake`.
-    private func wait(
-        _ events: Int32, until deadline: ContinuousClock.Instant?, _ wake: Int32
-    ) throws(BusError) -> Bool {
-        var entries = [
-            pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: max(0, events)), revents: 0),
-            pollfd(fd: wake, events: Int16(truncatingIfNeeded: POLLIN), revents: 0),
-        ]
-        let ready = poll(&entries, 2, deadline.map(BusConnection.milliseconds(until:)) ?? -1)
-        guard ready >= 0 || errno == EINTR else { throw .system(operation: "poll", errno: errno) }
-        if entries[1].revents != 0 { return false }
-        return deadline.map { ContinuousClock.now < $0 } ?? true
-    }
+    var descriptor: Int32 { intake?.socket ?? library.descriptor(bus) }
 
     // MARK: Answers
 
     /// Answers a call. If a value does not fit into a message, such as a path with a space, the caller gets an error.
-    package func reply(to call: BusCall, _ values: [BusArgument], isSecret: Bool = false) throws(BusError) {
+    func reply(to call: BusCall, _ values: [BusArgument], isSecret: Bool = false) throws(BusError) {
         guard call.expectsReply else { return }
         var made: UnsafeMutableRawPointer?
         let result = library.newReturn(call.message, &made)
@@ -214,7 +207,7 @@ package final class BusPeer {
     }
 
     /// Answers a call with an error.
-    package func refuse(_ call: BusCall, _ name: String, _ message: String) throws(BusError) {
+    func refuse(_ call: BusCall, _ name: String, _ message: String) throws(BusError) {
         guard call.expectsReply else { return }
         var made: UnsafeMutableRawPointer?
         let result = name.withCString { name in
@@ -228,7 +221,7 @@ package final class BusPeer {
     }
 
     /// Sends a signal. One that cannot be made is left out.
-    package func emit(_ signal: SentSignal) throws(BusError) {
+    func emit(_ signal: SentSignal) throws(BusError) {
         var made: UnsafeMutableRawPointer?
         let result = library.newSignal(bus, &made, signal.path, signal.interface, signal.member)
         guard result >= 0, let made else { return }
@@ -251,30 +244,7 @@ package final class BusPeer {
             ? library.send(bus, message, nil)
             : destination.withCString { library.sendTo(bus, message, $0, nil) }
         guard result >= 0 else { throw .code(result, operation) }
-        try drain()
-    }
-
-    /// Waits until the other end has taken in what was sent. So what waits for a program that does not read is bounded.
-    private func drain() throws(BusError) {
-        var queued: UInt64 = 0
-        guard library.queuedToWrite(bus, &queued) >= 0, queued > 0 else { return }
-        var failure: BusError?
-        whileWaiting {
-            do throws(BusError) { try waitUntilSent() } catch { failure = error }
-        }
-        if let failure { throw failure }
-    }
-
-    private func waitUntilSent() throws(BusError) {
-        let deadline = ContinuousClock.now + Self.patience
-        var queued: UInt64 = 0
-        while library.queuedToWrite(bus, &queued) >= 0, queued > 0 {
-            guard try wait(Int32(POLLOUT), until: deadline, -1) else { throw .timedOut(member: "reply") }
-            var received: UnsafeMutableRawPointer?
-            let result = library.process(bus, &received)
-            guard result >= 0 else { throw .code(result, "reply") }
-            if let received { early.append(received) }
-        }
+        try flush()
     }
 }
 
@@ -387,11 +357,18 @@ package struct BusRequest: Sendable {
     package let sender: String
     /// The types of the arguments, in D-Bus's notation.
     package let signature: String
+
+    package init(path: String, interface: String, member: String, sender: String, signature: String) {
+        (self.path, self.interface, self.member) = (path, interface, member)
+        (self.sender, self.signature) = (sender, signature)
+    }
 }
 
 /// A method call that a service got. For the connection's thread.
-package final class BusCall {
-    package let request: BusRequest
+final class BusCall {
+    let request: BusRequest
+    /// The file that is among the arguments, once they are read.
+    var descriptor: BusDescriptor?
     fileprivate let message: UnsafeMutableRawPointer
     private let library: SDBus
 
@@ -407,7 +384,7 @@ package final class BusCall {
     }
 
     /// Reads the arguments; nil if they are malformed, or more than `most` values. Call it once.
-    package func arguments(most: Int) -> [BusValue]? { library.readValues(message, most: most) }
+    func arguments(most: Int) -> [BusValue]? { library.readValues(message, most: most) }
 
     fileprivate var expectsReply: Bool { library.expectsReply(message) > 0 }
 

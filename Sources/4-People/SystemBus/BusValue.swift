@@ -55,7 +55,13 @@ package enum BusValue: Sendable, Equatable {
 
 /// A file descriptor from a message. It is closed when the last reference goes.
 package final class BusDescriptor: Sendable, Equatable {
+    /// -1 for one that another process has.
     package let number: Int32
+
+    /// One that the process has which read the message.
+    package static let elsewhere = BusDescriptor()
+
+    private init() { number = -1 }
 
     /// - Returns: Nil if there can be no further descriptor.
     fileprivate init?(copying descriptor: Int32) {

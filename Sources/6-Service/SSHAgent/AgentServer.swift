@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import FoundationEssentials
+import Frames
 import VaultService
 
 /// An agent on a Unix socket.

@@ -16,7 +16,7 @@ package enum BusNames {
         case "RequestName", "ReleaseName": return [.unsigned32(1)]
         case "NameHasOwner": return [.boolean(isThere(name))]
         case "StartServiceByName" where isThere(name): return [.unsigned32(2)]
-        case "GetNameOwner" where isThere(name): return [.string(BusPeer.serviceName)]
+        case "GetNameOwner" where isThere(name): return [.string(BusFront.serviceName)]
         case "ListNames", "ListActivatableNames":
             return [.array(of: "s", [.string("org.freedesktop.DBus"), .string(secrets)])]
         case "GetId": return [.string("00000000000000000000000000000001")]
@@ -29,6 +29,6 @@ package enum BusNames {
     }
 
     private static func isThere(_ name: String) -> Bool {
-        [secrets, BusPeer.serviceName, "org.freedesktop.DBus"].contains(name)
+        [secrets, BusFront.serviceName, "org.freedesktop.DBus"].contains(name)
     }
 }

@@ -34,7 +34,7 @@ final class PortalClient: BusClient {
     var deadline: ContinuousClock.Instant? { nil }
     func due(now: ContinuousClock.Instant) -> [SentSignal] { [] }
 
-    func answer(_ call: SecretCall) throws -> SecretAnswer {
+    func answer(_ call: SecretCall, isLate: Bool) throws -> SecretAnswer {
         switch (call.interface, call.member) {
         case (Introspection.properties, "GetAll"):
             return SecretAnswer(values: [
@@ -42,19 +42,22 @@ final class PortalClient: BusClient {
             ])
         case (Introspection.properties, "Get"):
             return SecretAnswer(values: [.variant(.unsigned32(1))])
-        case (Self.interface, "RetrieveSecret"): return try retrieve(call)
+        case (Self.interface, "RetrieveSecret"): return try retrieve(call, isLate: isLate)
         default: throw SecretServiceError.unknownMethod(call.request)
         }
     }
 
-    private func retrieve(_ call: SecretCall) throws -> SecretAnswer {
+    private func retrieve(_ call: SecretCall, isLate: Bool) throws -> SecretAnswer {
         guard call.arguments.count == 4, let application = call.arguments[1].string,
-            case .descriptor(let descriptor) = call.arguments[2]
+            case .descriptor = call.arguments[2]
         else { throw SecretServiceError.invalid("RetrieveSecret takes a handle, an application, a file and options") }
-        let secret = try whenUnlocked(application) { () throws(VaultError) in try self.secret(of: application) }
-        try write(secret, to: descriptor.number)
+        if hub.isLocked, !isLate {
+            hub.waits(application)
+            throw UnlockAwaited(patience: hub.patience)
+        }
+        let secret = try secret(of: application)
         // 0 is success.
-        return SecretAnswer(values: [.unsigned32(0), .array(of: "{sv}", [])])
+        return SecretAnswer(values: [.unsigned32(0), .array(of: "{sv}", [])], isSecret: true, written: secret)
     }
 
     /// Returns the application's secret, and makes it the first time.
@@ -86,22 +89,5 @@ final class PortalClient: BusClient {
             }
         }
         throw .busy
-    }
-
-    private func whenUnlocked(
-        _ application: String, _ body: () throws(VaultError) -> Data
-    ) throws -> Data {
-        let end = ContinuousClock.now + hub.patience
-        if hub.isLocked { hub.waits(application) }
-        while hub.isLocked, .now < end { usleep(100_000) }
-        return try body()
-    }
-
-    private func write(_ secret: Data, to descriptor: Int32) throws {
-        var polled = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
-        // A new pipe takes it all at once.
-        guard poll(&polled, 1, 1_000) == 1 else { throw SecretServiceError.invalid("the file takes nothing in") }
-        let count = secret.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
-        guard count == secret.count else { throw SecretServiceError.invalid("the file took only a part of the secret") }
     }
 }

@@ -1,4 +1,5 @@
 import Access
+import Frames
 import SystemBus
 import VaultInterface
 import VaultService
@@ -7,30 +8,32 @@ import VaultService
 /// the number of its process.
 // Safe to share between threads: after `init`, what changes is used by the thread alone that calls `run(until:)`.
 package final class SecretBus: @unchecked Sendable {
-    private let peer: BusPeer
+    private let front: FrameSocket
     private let server: VaultServer
     private let hub: SecretHub
     private let mailbox = Mailbox()
     private let lines: SecretLines
-    /// The calls that are being answered, by their numbers.
-    private var calls: [Int: BusCall] = [:]
-    private var lastCall = 0
+    private let incoming = FrameBuffer()
+    private let outgoing = FrameBuffer()
+    /// How long the front may take to take something in.
+    private static let patience = Duration.seconds(10)
 
-    /// - Parameter replacing: Whether to take the service's name from an owner that allows it.
-    /// - Throws: ``BusError/nameTaken(_:)`` if another program has it.
+    /// - Parameters:
+    ///   - address: In D-Bus's notation.
+    ///   - replacing: Whether to take the service's names from owners that allow it.
+    ///   - starter: Of the front process that speaks with the bus.
+    /// - Throws: `FrontError`, such as if another program has a name.
     package init(
-        _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub
-    ) throws(BusError) {
-        peer = try BusPeer(.at(address), name: BusNames.secrets, replacing: replacing)
-        try peer.request(PortalClient.busName, replacing: replacing)
+        _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub, _ starter: FrontStarter
+    ) throws(FrontError) {
+        let bus = try FrontedBus(
+            address, names: [BusNames.secrets, PortalClient.busName], replacing: replacing,
+            guardedPath: PortalClient.path, guardian: "org.freedesktop.portal.Desktop", starter)
+        front = bus.socket
         (self.server, self.hub) = (server, hub)
         lines = SecretLines(mailbox, hub)
         mailbox.setGroups([SecretGuests.sharedGroup])
         mailbox.open()
-        // Tells when a program leaves the bus.
-        try peer.listen(
-            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-                + "arg2=''")
     }
 
     /// Returns a function that wakes ``run(until:)``, so that it asks whether to stop. Safe on any thread.
@@ -56,33 +59,21 @@ package final class SecretBus: @unchecked Sendable {
             hub.remove(mailbox)
             lines.stop()
         }
-        do throws(BusError) {
+        do {
             while !isStopped() {
-                // An answer is sent before the signals that come after it.
-                mailbox.beginTaking()
-                var messages: [Mailbox.Message] = []
-                while let message = mailbox.take() { messages.append(message) }
-                for answered in lines.takeAnswers() {
-                    if let call = calls.removeValue(forKey: answered.number) {
-                        try peer.reply(to: call, with: answered.result)
-                    }
-                }
-                for message in messages {
-                    switch message {
-                    case .signal(let signal), .awaited(let signal): try peer.emit(signal)
-                    case .lockChange: lines.lookAtPrompts(dueBefore: nil)
-                    }
-                }
-                lines.lookAtPrompts(dueBefore: .now)
-                switch try peer.next(until: lines.deadline, wake: mailbox.bell.descriptor) {
+                try tell()
+                lines.goOn(dueBefore: .now, isLockChanged: false)
+                let deadline = lines.deadline ?? .now + .seconds(3_600)
+                guard try front.waitForInput(until: deadline, interruption: mailbox.bell.descriptor) else { continue }
+                try front.receiveFrame(
+                    into: incoming, limit: FrontReport.longest, first: Self.patience, rest: Self.patience)
+                let report = try FrontReport(incoming)
+                incoming.recycle()
+                switch report {
                 case .call(let call): try take(call)
-                case .signal(let signal):
-                    if signal.member == "NameLost", signal.values.first?.string == BusNames.secrets { return .replaced }
-                    if signal.member == "NameOwnerChanged", let name = signal.values.first?.string {
-                        for number in lines.remove(name) { calls[number] = nil }
-                    }
-                case .done, .pause, .full: break
-                case .end: return .busIsGone
+                case .left(let name): lines.remove(name)
+                case .nameLost: return .replaced
+                case .failed, .passed, .ready, .room, .taken: return .busIsGone
                 }
             }
             return .stopped
@@ -91,68 +82,78 @@ package final class SecretBus: @unchecked Sendable {
         }
     }
 
-    private func take(_ call: BusCall) throws(BusError) {
-        let sender = call.request.sender
-        let isForPortal = call.request.path == PortalClient.path
+    /// Sends the answers and signals that are ready.
+    private func tell() throws(SocketError) {
+        // An answer is sent before the signals that come after it.
+        mailbox.beginTaking()
+        var messages: [Mailbox.Message] = []
+        while let message = mailbox.take() { messages.append(message) }
+        for answered in lines.takeAnswers() { try send(FrontOrder(answered.number, answered.result)) }
+        for message in messages {
+            switch message {
+            case .signal(let signal), .awaited(let signal): try send(.signal(signal))
+            case .lockChange: lines.goOn(dueBefore: .now, isLockChanged: true)
+            }
+        }
+    }
+
+    private func send(_ order: FrontOrder) throws(SocketError) {
+        order.encode(to: outgoing)
+        defer { outgoing.recycle() }
+        try front.send(outgoing, within: Self.patience)
+    }
+
+    private func take(_ call: FrontCall) throws(SocketError) {
         let request = call.request
+        let isForPortal = request.path == PortalClient.path
         if !isForPortal {
             do throws(SecretServiceError) {
                 try request.check()
             } catch {
-                return try peer.reply(to: call, with: .failure(error))
+                return try send(FrontOrder(call.number, .failure(error)))
             }
         }
-        guard let arguments = call.arguments(most: request.mostValues) else {
-            return try peer.reply(to: call, with: .failure(.malformed))
+        guard let arguments = call.arguments else {
+            return try send(FrontOrder(call.number, .failure(.malformed)))
         }
-        guard !isForPortal || !PortalClient.isProtected(call.request) || isPortal(sender) else {
-            return try peer.refuse(
-                call, "org.freedesktop.DBus.Error.AccessDenied", "only xdg-desktop-portal knows which application asks")
+        guard !isForPortal || !PortalClient.isProtected(request) || call.isOfGuardian else {
+            return try send(
+                .refusal(
+                    call.number, name: "org.freedesktop.DBus.Error.AccessDenied",
+                    message: "only xdg-desktop-portal knows which application asks"))
         }
-        lastCall += 1
-        calls[lastCall] = call
         // Applications do not wait for each other.
         let application = isForPortal ? arguments.dropFirst().first?.string ?? "" : ""
-        let line = isForPortal ? "portal \(application)" : sender
-        let isTaken = lines.add(SecretCall(request: request, arguments: arguments), lastCall, of: line) {
-            let process = process(of: sender)
-            if isForPortal {
-                let (descriptor, server) = (peer.descriptor, server)
-                let client = PortalClient(hub) { group in
-                    GuestVault(
-                        identifier: "portal", process: nil, groups: [group], rights: [.list], socket: descriptor,
-                        server: server)
-                }
-                return (client, Int32(truncatingIfNeeded: application.hashValue) | .min)
-            }
-            return (client(of: process), process ?? 0)
+        let line = isForPortal ? "portal \(application)" : request.sender
+        let isTaken = lines.add(SecretCall(request: request, arguments: arguments), call.number, of: line) {
+            isForPortal ? portal(for: application) : program(of: call.process)
         }
         guard !isTaken else { return }
-        calls[lastCall] = nil
         let error = SecretServiceError.limit("too many calls of this program, or too many programs, wait for answers")
-        try peer.reply(to: call, with: .failure(error))
+        try send(FrontOrder(call.number, .failure(error)))
     }
 
-    private func process(of sender: String) -> Int32? {
-        let number = (try? peer.callBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
-        return number.flatMap { Int32(exactly: $0) }
+    private func portal(for application: String) -> BusProgram {
+        let (descriptor, server) = (front.descriptor, server)
+        let client = PortalClient(hub) { group in
+            GuestVault(
+                identifier: "portal", process: nil, groups: [group], rights: [.list], socket: descriptor,
+                server: server)
+        }
+        return BusProgram(
+            client: client, process: Int32(truncatingIfNeeded: application.hashValue) | .min, share: nil)
     }
 
-    private func isPortal(_ sender: String) -> Bool {
-        let owner = try? peer.callBus("GetNameOwner", [.string("org.freedesktop.portal.Desktop")])
-        return owner?.first?.string == sender
-    }
-
-    private func client(of process: Int32?) -> SecretClient {
+    private func program(of process: Int32?) -> BusProgram {
         let program = process.flatMap { Peer.program(ofProcess: $0) }
         let vault = GuestVault(
             identifier: "bus:" + (program ?? "unknown"), process: process, groups: [SecretGuests.sharedGroup],
-            rights: [.list, .unlock], socket: peer.descriptor, server: server)
+            rights: [.list, .unlock], socket: front.descriptor, server: server)
         let access = SecretAccess(
             session: { () throws(VaultError) in
                 VaultSession(vault: vault, client: try vault.grant().client(claiming: [SecretGuests.sharedGroup]))
             },
             name: program ?? "a program on the bus")
-        return SecretClient(access, hub, mailbox)
+        return BusProgram(client: SecretClient(access, hub, mailbox), process: process ?? 0, share: vault)
     }
 }

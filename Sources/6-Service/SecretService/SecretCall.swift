@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SystemBus
 import VaultInterface
 
@@ -23,16 +24,19 @@ struct SecretCall: Sendable {
 struct SecretAnswer: Sendable {
     var values: [BusArgument] = []
     var isSecret = false
+    /// What goes into the file that is among the call's arguments.
+    var written: Data?
 
     /// About how many bytes of memory the answer takes until the program has read it.
     var size: Int { values.reduce(0) { $0 + $1.size } * 2 }
 }
 
-extension BusPeer {
-    func reply(to call: BusCall, with result: Result<SecretAnswer, SecretServiceError>) throws(BusError) {
+extension FrontOrder {
+    init(_ number: UInt32, _ result: Result<SecretAnswer, SecretServiceError>) {
         switch result {
-        case .success(let answer): try reply(to: call, answer.values, isSecret: answer.isSecret)
-        case .failure(let failure): try refuse(call, failure.name, failure.message)
+        case .success(let answer):
+            self = .answer(number, answer.values, isSecret: answer.isSecret, written: answer.written)
+        case .failure(let failure): self = .refusal(number, name: failure.name, message: failure.message)
         }
     }
 }
@@ -63,7 +67,4 @@ extension BusRequest {
 
     /// Whether the call or its answer can be long, so that only a few are answered at a time.
     var isLong: Bool { signature.contains("a") || ["Get", "GetAll", "GetSecret", "Introspect"].contains(member) }
-
-    /// The most values that the call has.
-    var mostValues: Int { signature.hasPrefix("ao") ? 32_768 : 4_096 }
 }

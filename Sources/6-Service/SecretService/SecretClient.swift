@@ -46,7 +46,7 @@ final class SecretClient: BusClient {
     }
 
     /// Answers a call whose request has passed its check.
-    func answer(_ call: SecretCall) throws -> SecretAnswer {
+    func answer(_ call: SecretCall, isLate: Bool = false) throws -> SecretAnswer {
         if call.interface == Introspection.introspectable {
             let nodes = (try? SecretNodes(access: access, hub: hub).names(under: call.path, in: store)) ?? []
             return SecretAnswer(values: [.string(Introspection.document(of: call.path, nodes: nodes))])

@@ -1,8 +1,9 @@
+import Frames
 import SystemBus
 import VaultInterface
 import VaultService
 
-/// A program's connection with no bus in between.
+/// A program's connection with no bus in between. A front process reads what the program says, and tells it here.
 final class SecretConnection: GuestProtocol {
     /// What a daemon lets a program do. A service of one user's own programs limits nothing.
     protocol Limits {
@@ -23,77 +24,122 @@ final class SecretConnection: GuestProtocol {
         func giveRoomBack()
     }
 
-    /// A call on its way.
+    /// What is on its way.
     private enum Work {
         case none
-        /// It waits until it may be answered.
-        case call(BusCall)
+        /// A call waits until it may be answered.
+        case call(FrontCall)
         /// The answer waits until it may be sent.
-        case answer(BusCall, Result<SecretAnswer, SecretServiceError>)
+        case answer(FrontCall, Result<SecretAnswer, SecretServiceError>)
+        /// The front waits until its message may take so many bytes.
+        case room(Int)
+        /// The front waits until its program may say more.
+        case passed
     }
 
-    private let peer: BusPeer
+    private let conversation: SecretFronts.Conversation?
+    private let front: FrameSocket
     private let client: SecretClient
     private let hub: SecretHub
     private let limits: any Limits
+    private let incoming = FrameBuffer()
+    private let outgoing = FrameBuffer()
+    private var sent = 0
+    /// Until when the front has to take in an answer; nil if there is none on its way.
+    private var endOfSending: ContinuousClock.Instant?
     private var work = Work.none
     /// How many messages are read before other connections have their turn.
     private static let mostMessages = 16
+    /// Longer than a front waits for its program.
+    private static let patience = Duration.seconds(15)
 
-    init(_ peer: BusPeer, _ client: SecretClient, _ hub: SecretHub, _ limits: any Limits) {
-        (self.peer, self.client, self.hub, self.limits) = (peer, client, hub, limits)
+    /// - Parameters:
+    ///   - descriptor: The front's socket, which somebody else closes.
+    ///   - conversation: Kept for as long as this is used.
+    init(
+        _ descriptor: Int32, _ conversation: SecretFronts.Conversation?, _ client: SecretClient, _ hub: SecretHub,
+        _ limits: any Limits
+    ) {
+        front = FrameSocket(descriptor, ownsDescriptor: false)
+        (self.conversation, self.client, self.hub, self.limits) = (conversation, client, hub, limits)
         hub.add(client.mailbox)
     }
 
     deinit { hub.remove(client.mailbox) }
 
     func step(_ cause: StepCause) -> ConnectionNeed {
-        do throws(BusError) {
-            if let need = try goOn() { return need }
+        do {
             for _ in 0..<Self.mostMessages {
-                try tell()
-                switch try peer.next(until: .now, admit: limits.admits) {
-                case .call(let call):
-                    work = .call(call)
-                    let delay = limits.admitCall()
-                    if delay > .zero { return .time(.now + delay) }
-                    if let need = try goOn() { return need }
-                case .done:
-                    limits.giveRoomBack()
-                    // It costs its program as much as a call.
-                    let delay = limits.admitCall()
-                    if delay > .zero { return .time(.now + delay) }
-                case .signal: break
-                case .full: return limits.needOfRoom
-                case .pause:
-                    guard client.mailbox.isEmpty else { return .exchange(until: client.deadline) }
-                    return .request(until: client.deadline, staysAwake: true)
-                case .end: return .end
+                if let need = try goOn() { return need }
+                tell()
+                let isSent = try send()
+                // Signals wait for a program that does not read; its calls do not wait for them.
+                if !isSent, let endOfSending { return .output(until: endOfSending) }
+                if isSent, !client.mailbox.isEmpty { continue }
+                switch try front.receiveAvailableFrame(
+                    into: incoming, limit: FrontReport.longest, admit: limits.admits)
+                {
+                case .frame: if let need = try take(FrontReport(incoming)) { return need }
+                case .refused: return limits.needOfRoom
+                case .incomplete where isSent: return .request(until: client.deadline, staysAwake: true)
+                case .incomplete: return .exchange(until: client.deadline)
                 }
             }
             return .turn
         } catch {
-            // The program no longer reads, or is gone.
+            // The front or the program is gone, or the front said what it must not say.
             return .end
         }
     }
 
-    /// Sends the signals that wait. Those for a program that does not read go on waiting, and end no connection.
-    private func tell() throws(BusError) {
+    private func take(_ report: FrontReport) throws(FrameError) -> ConnectionNeed? {
+        incoming.recycle()
+        switch report {
+        case .call(let call): work = .call(call)
+        case .passed: work = .passed
+        case .room(let bytes):
+            work = .room(bytes)
+            return nil
+        case .taken:
+            limits.giveRoomBack()
+            return nil
+        case .ready, .failed, .left, .nameLost: throw FrameError("no report of a conversation")
+        }
+        // A message that asks for nothing costs its program as much as a call.
+        let delay = limits.admitCall()
+        return delay > .zero ? .time(.now + delay) : nil
+    }
+
+    /// Lines the signals up that wait, unless something else is on its way.
+    private func tell() {
         client.mailbox.beginTaking()
-        while peer.canSend, let message = client.mailbox.take() {
+        for signal in client.due(now: .now) { FrontOrder.signal(signal).encode(to: outgoing) }
+        while outgoing.count < FrameSocket.longFrame, let message = client.mailbox.take() {
             switch message {
-            case .signal(let signal), .awaited(let signal): try peer.emit(signal)
+            case .signal(let signal), .awaited(let signal): FrontOrder.signal(signal).encode(to: outgoing)
             case .lockChange: break
             }
         }
-        for signal in client.due(now: .now) { try peer.emit(signal) }
     }
 
-    /// Goes on with the call that is on its way.
+    /// Sends as much as the front takes in now.
+    ///
+    /// - Returns: Whether that is all.
+    private func send() throws(SocketError) -> Bool {
+        guard outgoing.count > 0 else { return true }
+        if try front.sendAvailable(outgoing, &sent) {
+            outgoing.recycle()
+            (sent, endOfSending) = (0, nil)
+            return true
+        }
+        if let endOfSending, endOfSending <= .now { throw .timedOut }
+        return false
+    }
+
+    /// Goes on with what is on its way.
     ///
     /// - Returns: What has to come first; nil for nothing.
-    private func goOn() throws(BusError) -> ConnectionNeed? {
+    private func goOn() throws(SocketError) -> ConnectionNeed? {
         if case .call(let call) = work {
             var result = Result<SecretAnswer, SecretServiceError>.failure(.malformed)
             let answer = { result = SecretAnswer.result { try self.answer(reading: call) } }
@@ -101,21 +147,32 @@ final class SecretConnection: GuestProtocol {
             work = .answer(call, result)
             if delay > .zero { return .time(.now + delay) }
         }
-        if case .answer(let call, let result) = work {
+        switch work {
+        case .none, .call: break
+        case .answer(let call, let result):
             if case .success(let answer) = result, !limits.admits(answer.size) { return limits.needOfRoom }
             work = .none
-            defer { limits.giveRoomBack() }
-            try peer.reply(to: call, with: result)
+            let former = outgoing.count
+            FrontOrder(call.number, result).encode(to: outgoing)
+            endOfSending = .now + Self.patience
+            // The front tells when its program has read a long answer.
+            if outgoing.count - former - 4 <= FrameSocket.longFrame { limits.giveRoomBack() }
+        case .room(let bytes):
+            guard limits.admits(bytes) else { return limits.needOfRoom }
+            work = .none
+            FrontOrder.goOn.encode(to: outgoing)
+        case .passed:
+            limits.giveRoomBack()
+            work = .none
+            FrontOrder.goOn.encode(to: outgoing)
         }
         return nil
     }
 
-    private func answer(reading call: BusCall) throws -> SecretAnswer {
+    private func answer(reading call: FrontCall) throws -> SecretAnswer {
         let isForBus = call.request.interface == BusNames.interface
         if !isForBus { try call.request.check() }
-        guard let arguments = call.arguments(most: call.request.mostValues) else {
-            throw SecretServiceError.malformed
-        }
+        guard let arguments = call.arguments else { throw SecretServiceError.malformed }
         let read = SecretCall(request: call.request, arguments: arguments)
         guard isForBus else { return try client.answer(read) }
         if call.request.member == "AddMatch" { try client.listen() }

@@ -9,21 +9,29 @@ package enum SecretGuests {
     package static let sharedGroup = "secret-service"
 
     /// Makes what answers a program. It sees the items of the access groups that it may list, and no others.
+    ///
+    /// - Parameter failed: Told why there is no front process for a program.
     package static func answer(
-        _ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub
+        _ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub, _ fronts: SecretFronts,
+        failed: (FrontError) -> Void
     ) -> (any GuestProtocol)? {
-        guard let peer = try? BusPeer(connection.descriptor()) else { return nil }
-        let limits = GuestLimits(vault: vault, connection: connection)
-        peer.whileWaiting = { [weak connection] wait in
-            if let connection { connection.whileWaiting(wait) } else { wait() }
+        let conversation: SecretFronts.Conversation
+        do throws(FrontError) {
+            conversation = try fronts.open(connection.descriptor, for: vault.program)
+        } catch {
+            failed(error)
+            return nil
         }
+        guard connection.exchange(for: conversation.socket) else { return nil }
+        let limits = GuestLimits(vault: vault, connection: connection)
         let access = SecretAccess(
             session: { () throws(VaultError) in
                 let grant = try vault.grant()
                 return VaultSession(vault: vault, client: grant.client(claiming: groups(of: grant)))
             },
             name: (try? vault.grant().identifier) ?? "")
-        return SecretConnection(peer, SecretClient(access, hub, Mailbox(connection.bell)), hub, limits)
+        return SecretConnection(
+            connection.descriptor, conversation, SecretClient(access, hub, Mailbox(connection.bell)), hub, limits)
     }
 
     /// A program has its share of the daemon.

@@ -24,6 +24,7 @@ package final class SecretHub: Sendable {
     /// How long a program waits for somebody to unlock the vault, at most.
     let patience: Duration
     private let report: @Sendable (String) -> Void
+    private let unlocking = Mutex<UnlockWait.Place?>(nil)
     /// When programs were last reported.
     private let reports = Mutex<[String: ContinuousClock.Instant]>([:])
     /// When programs last waited in vain, and how long that counts.
@@ -41,20 +42,16 @@ package final class SecretHub: Sendable {
     /// A service of a vault that others lock and unlock.
     ///
     /// - Parameters:
+    ///   - unlocking: The vault's.
     ///   - lockState: The vault's, at the time of the call.
     ///   - report: Told of each program that waits for somebody to unlock the vault.
     package init(
-        of vault: any Vault, lockState: @escaping @Sendable () -> LockState, patience: Duration,
+        _ unlocking: UnlockWait, lockState: @escaping @Sendable () -> LockState, patience: Duration,
         report: @escaping @Sendable (String) -> Void
     ) {
         (isOfSharedVault, self.patience, self.lockState, self.report) = (true, patience, lockState, report)
-        let events = vault.lockEvents()
-        Task { [weak self] in
-            for await event in events where event != .willLock {
-                guard let self else { return }
-                tellLockChange()
-            }
-        }
+        let place = unlocking.place { [weak self] in self?.tellLockChange() }
+        self.unlocking.withLock { $0 = place }
     }
 
     /// Lets programs that keep a collection's properties read them again, and prompts end.

@@ -9,7 +9,22 @@ protocol BusClient: AnyObject {
     var deadline: ContinuousClock.Instant? { get }
     /// Returns the signals that are due for this program alone.
     func due(now: ContinuousClock.Instant) -> [SentSignal]
-    func answer(_ call: SecretCall) throws -> SecretAnswer
+    /// - Parameter isLate: Whether the time is over for which an earlier answer has waited.
+    /// - Throws: ``UnlockAwaited`` if the call is to be answered when the vault is unlocked, or late.
+    func answer(_ call: SecretCall, isLate: Bool) throws -> SecretAnswer
+}
+
+/// One program on a bus.
+struct BusProgram {
+    let client: any BusClient
+    let process: Int32
+    /// From whose share its calls are taken; nil for the portal, which asks for many applications.
+    let share: GuestVault?
+}
+
+/// The answer to a call has to wait until the vault is unlocked, or this time is over.
+struct UnlockAwaited: Error {
+    let patience: Duration
 }
 
 /// The calls of the programs on a bus that wait for an answer.
@@ -20,27 +35,50 @@ final class SecretLines: Sendable {
     /// One connection's calls.
     // Safe to share between threads: the client is used by the worker alone that has set `isAtWork`, under the lock.
     private final class Line: @unchecked Sendable {
-        let client: any BusClient
+        let program: BusProgram
         /// The connection's name.
         let sender: String
-        let process: Int32
-        var waiting: [(number: Int, call: SecretCall, size: Int)] = []
+        var waiting: [Waiting] = []
         var isAtWork = false
         var mustLookAtPrompts = false
         /// When a prompt is due.
         var deadline: ContinuousClock.Instant?
+        /// Until when the next call waits: for its turn, or for the vault to be unlocked.
+        var notBefore: ContinuousClock.Instant?
+        var awaitsUnlock = false
         var lastUse = ContinuousClock.now
 
-        init(_ client: any BusClient, _ sender: String, _ process: Int32) {
-            (self.client, self.sender, self.process) = (client, sender, process)
+        init(_ program: BusProgram, _ sender: String) { (self.program, self.sender) = (program, sender) }
+
+        var client: any BusClient { program.client }
+        var process: Int32 { program.process }
+        var hasWork: Bool { !isAtWork && (mustLookAtPrompts || (!waiting.isEmpty && notBefore == nil)) }
+        var isIdle: Bool { !isAtWork && !mustLookAtPrompts && waiting.isEmpty && deadline == nil }
+
+        /// When it has something without a further call.
+        var alarm: ContinuousClock.Instant? {
+            let pause = waiting.isEmpty ? nil : notBefore
+            return [deadline, pause].compactMap(\.self).min()
         }
 
-        var hasWork: Bool { !isAtWork && (mustLookAtPrompts || !waiting.isEmpty) }
-        var isIdle: Bool { !isAtWork && !hasWork && deadline == nil }
+        /// Lets the next call go on.
+        func endPause() {
+            if awaitsUnlock, !waiting.isEmpty { waiting[0].isLate = notBefore.map { $0 <= .now } ?? false }
+            (notBefore, awaitsUnlock) = (nil, false)
+        }
+    }
+
+    private struct Waiting {
+        let number: UInt32
+        let call: SecretCall
+        let size: Int
+        /// Whether it was counted, and the time is over for which it was put off.
+        var isAdmitted = false
+        var isLate = false
     }
 
     struct Answered: Sendable {
-        let number: Int
+        let number: UInt32
         let result: Result<SecretAnswer, SecretServiceError>
     }
 
@@ -110,18 +148,18 @@ final class SecretLines: Sendable {
 
     /// Adds a call to those that wait.
     ///
-    /// - Parameter client: Makes what answers a connection that is new, and says which process has it.
+    /// - Parameter program: Whose connection it is, if it is new.
     /// - Returns: False if there are too many.
     func add(
-        _ call: SecretCall, _ number: Int, of sender: String, _ client: () -> (any BusClient, process: Int32)
+        _ call: SecretCall, _ number: UInt32, of sender: String, _ program: () -> BusProgram
     ) -> Bool {
         let size = call.arguments.reduce(0) { $0 + $1.size }
         let isKnown = state.withLock { $0.lines[sender] != nil }
-        let made = isKnown ? nil : client()
+        let made = isKnown ? nil : program()
         let isTaken = state.withLock { state in
             if let made {
                 guard state.makeRoom() else { return false }
-                state.lines[sender] = Line(made.0, sender, made.process)
+                state.lines[sender] = Line(made, sender)
                 if !state.order.contains(made.process) { state.order.append(made.process) }
             }
             guard let line = state.lines[sender] else { return false }
@@ -129,7 +167,7 @@ final class SecretLines: Sendable {
             guard waiting.count < Self.mostOfAProcess,
                 waiting.reduce(size, { $0 + $1.size }) <= Self.mostBytesOfAProcess
             else { return false }
-            line.waiting.append((number, call, size))
+            line.waiting.append(Waiting(number: number, call: call, size: size))
             line.lastUse = .now
             return true
         }
@@ -139,10 +177,8 @@ final class SecretLines: Sendable {
 
     /// Forgets a connection that is gone.
     ///
-    /// - Returns: The numbers of the calls that are not answered any more.
-    func remove(_ sender: String) -> [Int] {
-        state.withLock { $0.remove(sender)?.waiting.map(\.number) ?? [] }
-    }
+    /// Its calls are not answered any more.
+    func remove(_ sender: String) { _ = state.withLock { $0.remove(sender) } }
 
     /// Takes the answers that are ready.
     func takeAnswers() -> [Answered] {
@@ -152,17 +188,24 @@ final class SecretLines: Sendable {
         }
     }
 
-    /// When the next prompt is due.
-    var deadline: ContinuousClock.Instant? { state.withLock { $0.lines.values.compactMap(\.deadline).min() } }
+    /// When the next prompt or call is due.
+    var deadline: ContinuousClock.Instant? { state.withLock { $0.lines.values.compactMap(\.alarm).min() } }
 
-    /// Lets the workers look at the prompts that are due; nil for all.
-    func lookAtPrompts(dueBefore time: ContinuousClock.Instant?) {
+    /// Lets the workers go on with the prompts and calls that are due; after the vault was locked or unlocked, with
+    /// all that wait for that.
+    func goOn(dueBefore time: ContinuousClock.Instant, isLockChanged: Bool) {
         let count = state.withLock { state in
             var count = 0
-            for line in state.lines.values where line.deadline.map({ time == nil || $0 <= time ?? $0 }) ?? false {
-                line.mustLookAtPrompts = true
-                line.deadline = nil
-                count += 1
+            for line in state.lines.values {
+                if let deadline = line.deadline, isLockChanged || deadline <= time {
+                    line.mustLookAtPrompts = true
+                    line.deadline = nil
+                    count += 1
+                }
+                if let end = line.notBefore, (isLockChanged && line.awaitsUnlock) || end <= time {
+                    line.endPause()
+                    count += 1
+                }
             }
             return count
         }
@@ -190,12 +233,12 @@ final class SecretLines: Sendable {
     }
 
     private func answer(_ line: Line) {
-        let call = state.withLock { _ in
+        let call = state.withLock { _ -> Waiting? in
             line.mustLookAtPrompts = false
-            return line.waiting.isEmpty ? nil : line.waiting.removeFirst()
+            return line.waiting.isEmpty || line.notBefore != nil ? nil : line.waiting.removeFirst()
         }
-        let result = call.map { waiting in SecretAnswer.result { try line.client.answer(waiting.call) } }
         let lockChanges = hub.lockChanges
+        let result = call.flatMap { answer(to: $0, line) }
         let due = line.client.due(now: .now)
         let deadline = line.client.deadline
         let hasMore = state.withLock { state in
@@ -203,10 +246,13 @@ final class SecretLines: Sendable {
             line.isAtWork = false
             line.deadline = deadline
             // A change that came meanwhile was told to the other lines.
-            if deadline != nil, hub.lockChanges != lockChanges { line.mustLookAtPrompts = true }
+            if hub.lockChanges != lockChanges {
+                if deadline != nil { line.mustLookAtPrompts = true }
+                if line.awaitsUnlock { line.endPause() }
+            }
             return line.hasWork
         }
-        // The answer is sent before the signals.
+        // The answer is sent before the signals, and a pause of the line is looked at.
         mailbox.wake()
         for var signal in due {
             // Not all programs subscribe to what they wait for.
@@ -214,5 +260,44 @@ final class SecretLines: Sendable {
             mailbox.put(.awaited(signal))
         }
         if hasMore { work.signal() }
+    }
+
+    /// Answers a call, unless it has to wait.
+    private func answer(to waiting: Waiting, _ line: Line) -> Result<SecretAnswer, SecretServiceError>? {
+        var waiting = waiting
+        let share = line.program.share
+        if !waiting.isAdmitted, let delay = share?.admitCall(), delay > .zero {
+            waiting.isAdmitted = true
+            putBack(waiting, line, for: delay, awaitsUnlock: false)
+            return nil
+        }
+        var patience: Duration?
+        var result: Result<SecretAnswer, SecretServiceError>?
+        let answer = {
+            do {
+                result = .success(try line.client.answer(waiting.call, isLate: waiting.isLate))
+            } catch let awaited as UnlockAwaited {
+                patience = awaited.patience
+            } catch {
+                result = .failure(SecretServiceError(error))
+            }
+        }
+        var delay = Duration.zero
+        if let share { delay = share.call(answer) } else { answer() }
+        if let patience {
+            waiting.isAdmitted = true
+            putBack(waiting, line, for: patience, awaitsUnlock: true)
+            return nil
+        }
+        // For what was refused, the next call waits.
+        if delay > .zero { state.withLock { _ in line.notBefore = .now + delay } }
+        return result
+    }
+
+    private func putBack(_ waiting: Waiting, _ line: Line, for time: Duration, awaitsUnlock: Bool) {
+        state.withLock { _ in
+            line.waiting.insert(waiting, at: 0)
+            (line.notBefore, line.awaitsUnlock) = (.now + time, awaitsUnlock)
+        }
     }
 }

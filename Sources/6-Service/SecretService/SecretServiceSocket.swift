@@ -1,5 +1,6 @@
 import Access
 import CLibrary
+import Frames
 import SystemBus
 import VaultInterface
 import VaultService
@@ -12,11 +13,13 @@ package final class SecretServiceSocket: Sendable {
     private let loop: ConnectionLoop
     private let session: VaultSession
     private let hub = SecretHub()
+    private let fronts: SecretFronts
 
     /// Listens at `path`, open to this user alone.
     ///
     /// - Throws: `SocketError`.
-    package init(at path: String, _ session: VaultSession) throws {
+    package init(at path: String, _ session: VaultSession, _ fronts: SecretFronts) throws {
+        self.fronts = fronts
         address = "unix:path=\(path)"
         // All programs share one group.
         var session = session
@@ -36,7 +39,7 @@ package final class SecretServiceSocket: Sendable {
 
     /// Serves for as long as the process runs.
     package func run() {
-        loop.listen(listener) { [session, hub] in ProgramConnection($0, session, hub) }
+        loop.listen(listener) { [loop, session, hub, fronts] in ProgramConnection($0, loop, session, hub, fronts) }
         loop.run()
     }
 }
@@ -49,17 +52,21 @@ private final class ProgramConnection: LoopedConnection, @unchecked Sendable {
     private let guest: SecretConnection
     private let descriptor: Int32
 
-    init?(_ seat: ConnectionSeat, _ session: VaultSession, _ hub: SecretHub) {
+    init?(
+        _ seat: ConnectionSeat, _ loop: ConnectionLoop, _ session: VaultSession, _ hub: SecretHub,
+        _ fronts: SecretFronts
+    ) {
         descriptor = seat.descriptor
-        guard let peer = try? BusPeer(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) else { return nil }
+        let program = ServedProgram(user: seat.user, name: "")
+        guard let conversation = try? fronts.open(seat.descriptor, for: program),
+            loop.exchange(seat, for: conversation.socket)
+        else { return nil }
         let access = SecretAccess(session: { [session] () throws(VaultError) in session }, name: "")
-        guest = SecretConnection(peer, SecretClient(access, hub, Mailbox(bell)), hub, NoLimits())
+        guest = SecretConnection(
+            seat.descriptor, conversation, SecretClient(access, hub, Mailbox(bell)), hub, NoLimits())
     }
 
-    deinit {
-        shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     var alarm: Int32 { bell.descriptor }
 

@@ -1,7 +1,6 @@
 import Bytes
 import CAEAD
 import Crypto
-import CryptoExtras
 import FoundationEssentials
 
 /// How secrets go between a program and the service: as they are, or encrypted with a key that both agreed on.
@@ -51,19 +50,56 @@ enum SecretSession {
     }
 
     /// Returns the parameters and the bytes for the program.
-    func close(_ secret: Data) throws -> (parameters: Data, bytes: Data) {
+    func close(_ secret: Data) throws(SecretServiceError) -> (parameters: Data, bytes: Data) {
         guard case .encrypted(let key) = self else { return (Data(), secret) }
-        let vector = [UInt8].random(count: 16)
-        return (Data(vector), try AES._CBC.encrypt(secret, using: key, iv: AES._CBC.IV(ivBytes: vector)))
+        let vector = Data([UInt8].random(count: Self.block))
+        // PKCS #7's padding (RFC 5652, 6.3): as many bytes as there are, each with their number.
+        let padding = Self.block - secret.count % Self.block
+        let closed = try Data.wipedWhenFreed(
+            upTo: secret.count + padding, orOutOfMemory: Self.noMemory
+        ) { room throws(SecretServiceError) in
+            room.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: padding))
+            secret.withUnsafeBytes { room.copyMemory(from: $0) }
+            try Self.transform(room, key, vector, encrypts: true)
+            return room.count
+        }
+        return (vector, closed)
     }
 
     /// Reads a secret that the program sent.
     func open(_ parameters: Data, _ bytes: Data) throws(SecretServiceError) -> Data {
         guard case .encrypted(let key) = self else { return bytes }
-        guard let vector = try? AES._CBC.IV(ivBytes: parameters),
-            let opened = try? AES._CBC.decrypt(bytes, using: key, iv: vector)
-        else { throw .invalid("the secret is not encrypted with the session's key") }
-        return .wipedWhenFreed(opened)
+        let wrong = SecretServiceError.invalid("the secret is not encrypted with the session's key")
+        guard parameters.count == Self.block, !bytes.isEmpty, bytes.count % Self.block == 0 else { throw wrong }
+        return try Data.wipedWhenFreed(
+            upTo: bytes.count, orOutOfMemory: Self.noMemory
+        ) { room throws(SecretServiceError) in
+            bytes.withUnsafeBytes { room.copyMemory(from: $0) }
+            try Self.transform(room, key, parameters, encrypts: false)
+            let padding = Int(room[room.count - 1])
+            guard (1...Self.block).contains(padding), room.suffix(padding).allSatisfy({ $0 == room[room.count - 1] })
+            else { throw wrong }
+            return room.count - padding
+        }
+    }
+
+    /// The size of AES's blocks, in bytes.
+    private static let block = 16
+    private static var noMemory: SecretServiceError { .limit("there is no memory for the secret") }
+
+    /// Encrypts or decrypts where the bytes are, so that no copy of the secret has to be wiped.
+    private static func transform(
+        _ room: UnsafeMutableRawBufferPointer, _ key: SymmetricKey, _ vector: Data, encrypts: Bool
+    ) throws(SecretServiceError) {
+        let isDone = key.withUnsafeBytes { key in
+            vector.withUnsafeBytes { vector in
+                guard let key = key.baseAddress, let vector = vector.baseAddress, let place = room.baseAddress else {
+                    return false
+                }
+                return cbc_transform(key, vector, place, room.count, encrypts)
+            }
+        }
+        guard isDone else { throw .notSupported("this program has no code for \(encryptedName): use \(plainName)") }
     }
 
     /// The second group of RFC 2409, 6.2. Its generator is 2.

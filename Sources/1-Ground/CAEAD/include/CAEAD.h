@@ -56,6 +56,11 @@ void cbc_decrypt(const cbc_key *_Nonnull key, const void *_Nonnull sealed, size_
 bool cbc_authenticate(cbc_key *_Nonnull key, const void *_Nonnull bytes, size_t count,
     const void *_Nonnull number, void *_Nonnull code);
 
+/// Encrypts or decrypts `count` bytes where they are, a multiple of 16, with AES-CBC and a key of 16 bytes. `vector` has 16
+/// bytes. Returns false without BoringSSL.
+bool cbc_transform(
+    const void *_Nonnull key, const void *_Nonnull vector, void *_Nonnull bytes, size_t count, bool encrypts);
+
 /// Computes `base` to the power of `exponent` modulo `modulus`, an odd number that is larger than `base`, in a time that
 /// depends on the sizes alone. All are big-endian and have `count` bytes. Returns false without BoringSSL or memory.
 bool modular_power(const void *_Nonnull base, const void *_Nonnull exponent, const void *_Nonnull modulus, size_t count,

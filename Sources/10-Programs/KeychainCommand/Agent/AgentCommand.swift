@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLibrary
 import FoundationEssentials
+import Frames
 import PrivateFiles
 import SSHAgent
 import StatusCodes

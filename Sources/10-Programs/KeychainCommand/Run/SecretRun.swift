@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import SecretService
+import SystemBus
 import SystemLibraries
 import VaultInterface
 
@@ -27,6 +28,8 @@ struct SecretRun {
         // Before anybody is asked: the program may not be there.
         let program = try RunProgram(program, searchPath: searchPath)
         if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
+        // Before this process has a secret.
+        let starter = try secretService.map { _ in try FrontStarter(for: .programs) }
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         lookup.close()
@@ -42,7 +45,7 @@ struct SecretRun {
         }
         let folder = try MemoryFolder()
         defer { folder.remove() }
-        if let secretService { try serve(secretService, in: folder, environment) }
+        if let secretService, let starter { try serve(secretService, starter, in: folder, environment) }
         for (variable, value) in values.files {
             try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
         }
@@ -51,10 +54,11 @@ struct SecretRun {
 
     /// Serves the program on a socket in `folder`, which it takes for its session bus.
     private func serve(
-        _ passcode: PasscodeInput, in folder: borrowing MemoryFolder, _ environment: EnvironmentBlock
+        _ passcode: PasscodeInput, _ starter: FrontStarter, in folder: borrowing MemoryFolder,
+        _ environment: EnvironmentBlock
     ) throws {
         let socket = try SecretServiceSocket(
-            at: "\(folder.path)/bus", try VaultSession.ofOwner(passcode))
+            at: "\(folder.path)/bus", try VaultSession.ofOwner(passcode), SecretFronts(starter))
         guard DetachedThread.start("secret-service", { socket.run() }) else {
             throw Failure.file("start", "a thread", errno)
         }

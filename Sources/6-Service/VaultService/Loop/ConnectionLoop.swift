@@ -2,6 +2,7 @@ import Access
 import Bytes
 import CLibrary
 import Dispatch
+import Frames
 
 /// Serves any number of connections with few threads.
 ///
@@ -115,7 +116,7 @@ package final class ConnectionLoop: Sendable {
         if let listener { return accept(from: listener) }
         guard let seat else { return }
         // Who is gone must not be served sooner than who waits.
-        if isPutOff { return drop(seat) }
+        if isPutOff, number & Self.alarmBit == 0 { return drop(seat) }
         if !isNew || hasBegun(seat, isGone) { lineUp(seat, .input) }
     }
 
@@ -424,19 +425,21 @@ package final class ConnectionLoop: Sendable {
             if seat.isGreeted { state.seats.enter(.rest, seat) }
             rest(seat, .input, until: deadline, &state)
         case .exchange(let deadline): rest(seat, .exchange, until: deadline, &state)
+        case .output(let deadline): rest(seat, .output, until: deadline, &state)
         case .time(let deadline): rest(seat, .nothing, until: deadline, &state)
+        case .alarm(let deadline): rest(seat, .nothing, until: deadline, &state, hearsAlarm: true)
         }
         return nil
     }
 
     private func rest(
         _ seat: ConnectionSeat, _ interest: EventPoll.Interest, until deadline: ContinuousClock.Instant?,
-        _ state: inout State
+        _ state: inout State, hearsAlarm: Bool = false
     ) {
         seat.activity = .resting
         seat.isPutOff = interest == .nothing
         if let deadline { setDeadline(deadline, seat, &state) }
-        if interest != .nothing, let alarm = seat.connection?.alarm, alarm >= 0 {
+        if interest != .nothing || hearsAlarm, let alarm = seat.connection?.alarm, alarm >= 0 {
             poll.change(alarm, .input, number: seat.number | Self.alarmBit)
         }
         poll.change(seat.descriptor, interest, number: seat.number)
@@ -453,6 +456,21 @@ package final class ConnectionLoop: Sendable {
             state.line.take(program)
             state.seats.enter(.work, seat)
             if !state.line.isEmpty { callWorker(&state) }
+        }
+    }
+
+    /// Lets a connection wait for another socket from here on, under its own descriptor's number.
+    ///
+    /// - Parameter socket: Closed by the caller, as before.
+    /// - Returns: False if there are too few descriptors.
+    package func exchange(_ seat: ConnectionSeat, for socket: Int32) -> Bool {
+        state.withLock { _ in
+            poll.remove(seat.descriptor)
+            guard dup2(socket, seat.descriptor) >= 0 else { return false }
+            _ = fcntl(seat.descriptor, F_SETFD, FD_CLOEXEC)
+            // Somebody may have made room with it meanwhile.
+            if seat.isEnding { shutdown(seat.descriptor, Int32(truncatingIfNeeded: SHUT_RDWR)) }
+            return poll.add(seat.descriptor, .nothing, number: seat.number)
         }
     }
 

@@ -1,6 +1,7 @@
 import Bytes
 import CEpoll
 import CLibrary
+import Frames
 
 /// Tells which of many descriptors are ready (epoll(7)).
 final class EventPoll: Sendable {
@@ -14,6 +15,8 @@ final class EventPoll: Sendable {
         case input
         /// Something to read, or room to send something, told once.
         case exchange
+        /// Room to send something, told once.
+        case output
         /// Nothing.
         case nothing
 
@@ -22,6 +25,7 @@ final class EventPoll: Sendable {
             case .always: EPOLLIN.rawValue
             case .input: EPOLLIN.rawValue | EPOLLONESHOT.rawValue
             case .exchange: EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLONESHOT.rawValue
+            case .output: EPOLLOUT.rawValue | EPOLLONESHOT.rawValue
             case .nothing: EPOLLONESHOT.rawValue
             }
         }

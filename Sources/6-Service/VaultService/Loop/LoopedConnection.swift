@@ -36,8 +36,12 @@ package enum ConnectionNeed: Sendable {
     case rest(until: ContinuousClock.Instant)
     /// For something to read, or for room to send something.
     case exchange(until: ContinuousClock.Instant?)
+    /// For room to send something, whatever the other end sends until then.
+    case output(until: ContinuousClock.Instant?)
     /// For a time, whatever the other end sends until then; not if it is gone.
     case time(ContinuousClock.Instant)
+    /// For its alarm, whatever the other end sends until then; not if it is gone.
+    case alarm(until: ContinuousClock.Instant?)
     /// For the other threads' turn, and then it goes on.
     case turn
     /// Nothing: the connection ends.

@@ -39,8 +39,6 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
 
     deinit {
         if case .served = state { server.observer.disconnected() }
-        // The guest has descriptors of its own for the same socket.
-        shutdown(seat.descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
         close(seat.descriptor)
     }
 
@@ -86,8 +84,13 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
         }
     }
 
-    /// Returns a descriptor of the socket for the protocol's own code, which closes it.
-    package func descriptor() -> Int32 { fcntl(seat.descriptor, F_DUPFD_CLOEXEC, 3) }
+    /// The program's socket, or the one that has taken its place.
+    package var descriptor: Int32 { seat.descriptor }
+
+    /// Lets another process have the program's socket, and waits for that process's from here on.
+    ///
+    /// - Returns: False if there are too few descriptors.
+    package func exchange(for socket: Int32) -> Bool { server.loop.exchange(seat, for: socket) }
 
     /// Whether a message on its way in, or an answer on its way out, may take so many bytes.
     package func admits(_ bytes: Int) -> Bool {
@@ -111,11 +114,6 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
 
     /// Gives back the room of messages and answers.
     package func giveRoomBack() { room = nil }
-
-    /// Runs `body`, which waits for the program to read, while others have the thread's place.
-    package func whileWaiting<Result>(_ body: () -> Result) -> Result {
-        server.loop.whileWaiting(seat, in: .work, body)
-    }
 }
 
 /// The room that a request takes on its way in, until this goes.

@@ -85,7 +85,7 @@ package final class GuestVault: Vault {
     }
 
     /// Whose share the operations are taken from.
-    var program: ServedProgram { state.withLock { $0.grant.program } ?? ServerConnection.ownersTool }
+    package var program: ServedProgram { state.withLock { $0.grant.program } ?? ServerConnection.ownersTool }
 
     private var user: uid_t {
         if case .peer(let peer) = caller { peer.identity.user } else { program.user }

@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import FoundationEssentials
+import SystemLibraries
 
 /// The process at the other end of a connection, as the kernel describes it.
 package struct PeerIdentity: Sendable, Equatable {

@@ -52,8 +52,8 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
     private enum State {
         case new
         case asked(UnitCredential)
-        /// The unit waits for the vault to be unlocked, with this pause until the next look.
-        case served(UnitCredential, CallerGrant, GuestVault, pause: Duration)
+        /// The unit may have to wait for the vault to be unlocked.
+        case served(UnitCredential, CallerGrant, GuestVault)
         /// Nothing is given, and the unit does not start, until the manager gives up.
         case refused
     }
@@ -62,6 +62,9 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
     private let server: VaultServer
     private var state = State.new
     private var isConnected = false
+    private let bell = Bell()
+    /// While the unit waits.
+    private var waiting: UnlockWait.Place?
 
     init(_ seat: ConnectionSeat, server: VaultServer) { (self.seat, self.server) = (seat, server) }
 
@@ -70,7 +73,10 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
         close(seat.descriptor)
     }
 
+    var alarm: Int32 { bell.descriptor }
+
     func step(_ cause: StepCause) -> ConnectionNeed {
+        bell.silence()
         while true {
             switch state {
             case .new:
@@ -79,8 +85,7 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
             case .asked(let asked):
                 let delay = identify(asked)
                 if delay > .zero { return .time(.now + delay) }
-            case .served(let asked, let grant, let vault, let pause):
-                return give(asked, grant, vault, pause)
+            case .served(let asked, let grant, let vault): return give(asked, grant, vault)
             case .refused:
                 // The manager's own half of the connection is closed from the beginning.
                 return isOver ? .end : .time(.now + .seconds(60))
@@ -107,7 +112,7 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
             server.loop.greeted(seat, vault.program)
             server.observer.connected(grant.description, process: grant.process?.number ?? 0, user: seat.user)
             isConnected = true
-            state = .served(asked, grant, vault, pause: .zero)
+            state = .served(asked, grant, vault)
             return server.rates.admitConnection(vault.program)
         } catch {
             refuse(asked, error)
@@ -121,20 +126,20 @@ final class UnitCredentialConnection: LoopedConnection, @unchecked Sendable {
         state = .refused
     }
 
-    private func give(
-        _ asked: UnitCredential, _ grant: CallerGrant, _ vault: GuestVault, _ pause: Duration
-    ) -> ConnectionNeed {
+    private func give(_ asked: UnitCredential, _ grant: CallerGrant, _ vault: GuestVault) -> ConnectionNeed {
         do throws(VaultError) {
             let value = try Self.value(asked, of: grant, in: vault)
             server.loop.whileWaiting(seat, in: .work) { send(value) }
             return .end
         } catch .interactionNotAllowed(let reason) {
             guard !isOver else { return .end }
-            if pause == .zero { server.observer.rejected(reason: "a unit waits: \(reason)", user: nil) }
-            // Each look is one in the audit log.
-            let next = pause == .zero ? .milliseconds(50) : min(pause * 2, .seconds(1))
-            state = .served(asked, grant, vault, pause: next)
-            return .time(.now + next)
+            if waiting == nil {
+                server.observer.rejected(reason: "a unit waits: \(reason)", user: nil)
+                waiting = server.unlocking.place { [bell] in bell.ring() }
+                // Somebody may have unlocked it before this place was there.
+                return .turn
+            }
+            return .alarm(until: nil)
         } catch {
             refuse(asked, error)
             return isOver ? .end : .time(.now + .seconds(60))

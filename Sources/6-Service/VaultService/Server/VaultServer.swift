@@ -2,6 +2,7 @@ import Access
 import Bytes
 import CLibrary
 import FoundationEssentials
+import Frames
 import Synchronization
 import SystemLibraries
 import VaultInterface
@@ -19,6 +20,7 @@ package final class VaultServer: Sendable {
     let budget: RequestBudget
     let places: WorkPlaces
     let loop: ConnectionLoop
+    package let unlocking: UnlockWait
     private let isStopping = Atomic(false)
 
     /// - Parameters:
@@ -40,6 +42,7 @@ package final class VaultServer: Sendable {
         }
         rates = RateLimiter(perSecond: limits.requestsPerSecond)
         budget = RequestBudget(bytes: limits.requestBytes)
+        unlocking = UnlockWait(of: vault)
         places = WorkPlaces(processors: Processors.count)
         var loopLimits = ConnectionLoop.Limits()
         loopLimits.connections = limits.connections

@@ -1,5 +1,6 @@
 import Bytes
 import CLibrary
+import Frames
 
 /// Sockets with a name in the file system.
 package enum UnixSocket {

@@ -29,11 +29,7 @@ package enum WireProtocol {
 extension FrameBuffer {
     /// Appends a whole frame whose body is what `body` appends.
     package func appendFrame(_ kind: FrameKind, _ body: () -> Void = {}) {
-        let start = count
-        append(UInt32(0))
-        append(kind.rawValue)
-        body()
-        overwrite(UInt32(truncatingIfNeeded: count - start - 4), at: start)
+        appendFrame(kind.rawValue, body)
     }
 }
 

@@ -1,9 +1,6 @@
 import Bytes
 import CLibrary
-import Frames
-import KeychainModel
 import Synchronization
-import VaultInterface
 
 /// A failure of a connection.
 package enum SocketError: Error, Equatable {
@@ -74,7 +71,7 @@ package final class FrameSocket {
         return true
     }
 
-    /// Reads one frame into `frame`, which then holds the kind's byte and the body.
+    /// Reads one frame into `frame`, without its length. It has at least a byte, which is its kind.
     ///
     /// - Parameters:
     ///   - limit: The most bytes of a frame.
@@ -82,10 +79,10 @@ package final class FrameSocket {
     ///   - rest: How long the whole frame may take from then on, and one second more for each megabyte; without the
     ///     time that `admit` takes.
     ///   - admit: Called for a long frame before room is made for more of it, with how much there will be then.
-    package func receive(
+    package func receiveFrame(
         into frame: FrameBuffer, limit: Int, first: Duration?, rest: Duration,
         admit: (Int) throws(SocketError) -> Void = { _ throws(SocketError) in }
-    ) throws(SocketError) -> FrameKind {
+    ) throws(SocketError) {
         frame.removeAll()
         if incoming.count == 0 { try fill(4096, until: first.map { ContinuousClock.now + $0 }) }
         let started = ContinuousClock.now
@@ -103,22 +100,22 @@ package final class FrameSocket {
             }
             try fill(room, until: deadline)
         }
-        return try take(length, into: frame)
+        take(length, into: frame)
     }
 
-    /// What ``receiveAvailable(into:limit:admit:)`` found.
+    /// What ``receiveAvailableFrame(into:limit:admit:)`` found.
     package enum Reception {
-        case frame(FrameKind)
+        case frame
         /// The frame, or its rest, has not come.
         case incomplete
         /// There is no room for more of it.
         case refused
     }
 
-    /// Reads one frame as ``receive(into:limit:first:rest:admit:)`` does, if all of it has come, and waits for nothing.
+    /// Reads one frame as ``receiveFrame(into:limit:first:rest:admit:)`` does if all of it has come. Waits for nothing.
     ///
     /// - Parameter admit: Whether a long frame may take so much room.
-    package func receiveAvailable(
+    package func receiveAvailableFrame(
         into frame: FrameBuffer, limit: Int, admit: (Int) -> Bool = { _ in true }
     ) throws(SocketError) -> Reception {
         frame.removeAll()
@@ -133,7 +130,8 @@ package final class FrameSocket {
             guard length <= Self.longFrame || admit(incoming.count + room) else { return .refused }
             guard try fillAvailable(room) else { return .incomplete }
         }
-        return .frame(try take(length, into: frame))
+        take(length, into: frame)
+        return .frame
     }
 
     /// How many bytes of a frame have come, and how many it has in all, as far as that is known.
@@ -147,14 +145,9 @@ package final class FrameSocket {
         min(size - come, max(longFrame, min(come, 1 << 18)))
     }
 
-    private func take(_ length: Int, into frame: FrameBuffer) throws(SocketError) -> FrameKind {
-        let bytes = incoming.bytes
-        frame.appendRaw(UnsafeRawBufferPointer(rebasing: bytes[4..<(4 + length)]))
+    private func take(_ length: Int, into frame: FrameBuffer) {
+        frame.appendRaw(UnsafeRawBufferPointer(rebasing: incoming.bytes[4..<(4 + length)]))
         incoming.removeFirst(4 + length)
-        guard let kind = FrameKind(rawValue: frame.bytes[0]) else {
-            throw .malformed(FrameError("unknown kind of frame"))
-        }
-        return kind
     }
 
     /// A frame beyond this many bytes has to be admitted.
@@ -240,7 +233,7 @@ package enum SocketWait {
     /// whole of a lookup. Two threads of a process do it at a time, and let others run in between.
     ///
     /// - Returns: Whether it came.
-    static func stayAwake(for events: Int16, on descriptor: Int32) -> Bool {
+    package static func stayAwake(for events: Int16, on descriptor: Int32) -> Bool {
         defer { awake.wrappingSubtract(1, ordering: .relaxed) }
         guard awake.wrappingAdd(1, ordering: .relaxed).newValue <= mostAwake else { return false }
         let end = ContinuousClock.now + moment
@@ -264,7 +257,7 @@ package enum SocketWait {
     /// - Parameters:
     ///   - other: Another descriptor that may be readable; -1 for none.
     ///   - milliseconds: How long, when staying awake was in vain.
-    static func hasCome(to descriptor: Int32, or other: Int32, within milliseconds: Int32) -> Bool {
+    package static func hasCome(to descriptor: Int32, or other: Int32, within milliseconds: Int32) -> Bool {
         let events = Int16(truncatingIfNeeded: POLLIN)
         if stayAwake(for: events, on: descriptor) { return true }
         // poll(2) leaves out negative descriptors.

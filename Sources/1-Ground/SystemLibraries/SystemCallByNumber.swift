@@ -1,5 +1,4 @@
 import CLibrary
-import SystemLibraries
 
 /// Makes a system call that the C library has no function for, or only in versions newer than ours.
 ///
