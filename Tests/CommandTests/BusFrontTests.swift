@@ -95,6 +95,37 @@ import Testing
             """#, ["[True, True, True] 1", "[True, True, True] 1"])
     }
 
+    /// A user cannot have any number of fronts with any number of programs, and has those back that are not used.
+    @Test func oneUserHasSoManyFronts() throws {
+        try check(
+            .socket,
+            #"""
+            cat > hold.py <<'END'
+            import os, socket, sys
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(os.environ['DBUS_SESSION_BUS_ADDRESS'].split('path=')[1])
+            try:
+                s.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
+                print(s.recv(100)[:3]); sys.stdout.flush()
+            except OSError: print('ended'); sys.stdout.flush()
+            sys.stdin.read()
+            END
+            mkdir programs; for number in $(seq 60); do ln other-program programs/$number; done
+            /usr/bin/python3 - <<'END'
+            from start import *
+            for _ in range(2):
+                held = [subprocess.Popen(['programs/%d' % number, '-S', 'hold.py'], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True) for number in range(1, 61)]
+                said = [program.stdout.readline().strip() for program in held]
+                print(said.count("b'OK '"), len(fronts()) <= 48)
+                for program in held: program.communicate()
+            c = open_dbus_connection()
+            print(ask(c, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,))
+            END
+            grep -q 'programs of one user have connections' daemon.log && echo told
+            """#, ["48 True", "48 True", "True", "told"])
+    }
+
     /// Each time that somebody kills a program's front, that program's connections end with an error, and another
     /// program notices nothing. At full counts a thousand times.
     @Test func killedFronts() throws {

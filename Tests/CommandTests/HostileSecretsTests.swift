@@ -145,6 +145,27 @@ import Testing
             """#, ["b'swordfish'", "1200"])
     }
 
+    /// A program that asks without end waits as soon as another one asks, too.
+    @Test func callsOnTheBusCountForTheirProgram() throws {
+        try check(
+            .bus, options: "--unlock-wait 1 --rate 40",
+            #"""
+            cp /usr/bin/python3 $HOME/other-program
+            cat > ask.py <<'END'
+            from start import *
+            c = open_dbus_connection()
+            def once(): assert ask(c, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,)
+            end, count = time.time() + 6, 0
+            while time.time() < end:
+                once()
+                count += 1
+                if len(sys.argv) > 1: time.sleep(0.2)
+            print(count > 15 if len(sys.argv) > 1 else count < 1500 or count)
+            END
+            $HOME/other-program ask.py slowly > slow & /usr/bin/python3 ask.py; wait $!; cat slow
+            """#, ["True", "True"])
+    }
+
     /// A secret has up to 2 MiB. A program that sends more is cut off, however fast it sends.
     @Test func longSecrets() throws {
         try check(

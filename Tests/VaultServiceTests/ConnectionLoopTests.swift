@@ -11,14 +11,16 @@ import Testing
 
 /// Few threads serve many connections, and a connection too many ends the one that has to make room.
 @Suite struct ConnectionLoopTests {
-    /// Answers each byte with the same one: after a time for `t`, a minute later for `l`, and after it is told to for
-    /// `w` and `b`.
+    /// Answers each byte with the same one: after a time for `t`, a minute later for `l`, after it is told to for `w`
+    /// and `b`, at its alarm for `a`, and from then on over another socket for `e`.
     private final class Echo: LoopedConnection {
         private let socket: Int32
         private let seat: ConnectionSeat
         private let server: EchoServer
         private let delayed = Mutex(false)
         private let isLate = Mutex(false)
+        private let hearsAlarm = Mutex(false)
+        private let bell = Bell()
 
         init(_ seat: ConnectionSeat, _ server: EchoServer) {
             (socket, self.seat, self.server) = (seat.descriptor, seat, server)
@@ -29,7 +31,14 @@ import Testing
             close(socket)
         }
 
+        var alarm: Int32 { bell.descriptor }
+
         func step(_ cause: StepCause) -> ConnectionNeed {
+            if hearsAlarm.withLock({ $0 }) {
+                hearsAlarm.withLock { $0 = false }
+                bell.silence()
+                return answer(UInt8(ascii: "a"))
+            }
             if delayed.withLock({ $0 }) {
                 delayed.withLock { $0 = false }
                 return answer(UInt8(ascii: "t"))
@@ -46,6 +55,17 @@ import Testing
             case UInt8(ascii: "l"):
                 isLate.withLock { $0 = true }
                 return .time(.now + .seconds(60))
+            case UInt8(ascii: "a"):
+                hearsAlarm.withLock { $0 = true }
+                server.bells.withLock { $0.append(bell) }
+                return .alarm(until: nil)
+            case UInt8(ascii: "e"):
+                var ends: [Int32] = [-1, -1]
+                let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+                guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return .end }
+                defer { close(ends[1]) }
+                server.exchanged.withLock { $0.append(ends[0]) }
+                guard server.loop.exchange(seat, for: ends[1]) else { return .end }
             case UInt8(ascii: "w"):
                 server.loop.whileWaiting(seat, in: .answer) { _ = server.gate.wait(timeout: .now() + 60) }
             case UInt8(ascii: "b"): _ = server.gate.wait(timeout: .now() + 60)
@@ -68,6 +88,9 @@ import Testing
         let closed = Mutex(0)
         /// Steps after a put-off of a minute.
         let late = Mutex(0)
+        let bells = Mutex<[Bell]>([])
+        /// The other ends of the sockets that took the place of clients'.
+        let exchanged = Mutex<[Int32]>([])
         private let folder: TemporaryFolder
         private let listener: Int32
         private let ended = DispatchSemaphore(value: 0)
@@ -160,6 +183,44 @@ import Testing
         try eventually("it is gone") { server.closed.withLock { $0 } == 1 }
         #expect(ContinuousClock.now - begin < .seconds(30))
         #expect(server.late.withLock { $0 } == 0)
+    }
+
+    /// It is not read meanwhile, takes no thread, and is gone when the other end is.
+    @Test func whoWaitsForAnAlarmHearsItAlone() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let client = try server.connect()
+        client.say("ax")
+        try eventually("it waits") { server.bells.withLock { $0.count } == 1 }
+        usleep(50_000)
+        var byte: UInt8 = 0
+        #expect(recv(client.socket, &byte, 1, Int32(truncatingIfNeeded: MSG_DONTWAIT)) == -1)
+        server.bells.withLock { $0[0].ring() }
+        #expect(client.hear() == "a")
+        #expect(client.hear() == "x")
+        var other: Client? = try server.connect()
+        other?.say("a")
+        try eventually("it waits") { server.bells.withLock { $0.count } == 2 }
+        other = nil
+        try eventually("it is gone") { server.closed.withLock { $0 } == 1 }
+    }
+
+    @Test func aConnectionGoesOnOverAnotherSocket() throws {
+        let server = try EchoServer(.init())
+        defer { server.stop() }
+        let client = try server.connect()
+        client.say("e")
+        // Nobody else has the client's socket.
+        #expect(client.hear() == nil)
+        let other = Client(try #require(server.exchanged.withLock { $0.first }))
+        // The answer to what was said before.
+        #expect(other.hear() == "e")
+        other.say("xy")
+        #expect(other.hear() == "x")
+        #expect(other.hear() == "y")
+        #expect(server.closed.withLock { $0 } == 0)
+        shutdown(other.socket, Int32(truncatingIfNeeded: SHUT_RDWR))
+        try eventually("it is gone") { server.closed.withLock { $0 } == 1 }
     }
 
     /// One process has a part of the threads, and not those of others.

@@ -237,11 +237,7 @@ struct Daemon: ParsableCommand {
         var units: [any Service] = []
         if let listener, let starter = starters.ofPrograms {
             let fronts = SecretFronts(starter)
-            server.serve(listener) { vault, connection in
-                SecretGuests.answer(vault, connection, hub, fronts) { error in
-                    logger.error("a program is not served on the socket `bus`", metadata: ["reason": "\(error)"])
-                }
-            }
+            server.serve(listener) { SecretGuests.answer($0, $1, hub, fronts) }
         }
         if options.sessionBus, let starter = starters.ofBus {
             units.append(

@@ -97,15 +97,11 @@ final class SecretConnection: GuestProtocol {
         switch report {
         case .call(let call): work = .call(call)
         case .passed: work = .passed
-        case .room(let bytes):
-            work = .room(bytes)
-            return nil
-        case .taken:
-            limits.giveRoomBack()
-            return nil
+        case .room(let bytes): work = .room(bytes)
+        case .taken: limits.giveRoomBack()
         case .ready, .failed, .left, .nameLost: throw FrameError("no report of a conversation")
         }
-        // A message that asks for nothing costs its program as much as a call.
+        // A message that asks for nothing costs its program as much as a call: so does what a front says in its hand.
         let delay = limits.admitCall()
         return delay > .zero ? .time(.now + delay) : nil
     }

@@ -44,8 +44,8 @@ package final class SecretFronts: Sendable {
 
     private let starter: FrontStarter
     private let state = Mutex(State())
-    /// The most fronts, and the most of one user: each is a process.
-    private static let (most, mostOfUser) = (96, 48)
+    /// The most fronts, each of which is a process. A user may have half of those that others leave, and two.
+    private static let most = 96
     /// The most fronts that wait for the next conversation of their programs.
     private static let mostIdle = 8
 
@@ -89,12 +89,12 @@ package final class SecretFronts: Sendable {
     }
 
     private static func makeRoom(for user: UInt32, _ state: inout State) throws(FrontError) {
-        while state.entries.count(where: { $0.key.user == user }) >= mostOfUser {
-            guard let idle = state.idle(of: user) else { throw .tooMany(mostOfUser, "one user") }
-            state.entries[idle] = nil
-        }
-        while state.entries.count >= most {
-            guard let idle = state.idle(of: nil) else { throw .tooMany(most, "all users") }
+        while true {
+            let own = state.entries.count { $0.key.user == user }
+            let others = state.entries.count - own
+            let mostOfUser = max(2, (most - others) / 2)
+            guard own >= mostOfUser else { return }
+            guard let idle = state.idle(of: user) ?? state.idle(of: nil) else { throw .tooMany(mostOfUser) }
             state.entries[idle] = nil
         }
     }
@@ -114,8 +114,8 @@ package final class SecretFronts: Sendable {
 }
 
 extension FrontError {
-    fileprivate static func tooMany(_ count: Int, _ whose: String) -> FrontError {
-        FrontError("\(count) programs of \(whose) use the Secret Service at once, and that is the most")
+    fileprivate static func tooMany(_ count: Int) -> FrontError {
+        FrontError("\(count) programs of one user have connections to the Secret Service, and that is the most now")
     }
 
     fileprivate static var none: FrontError { FrontError("there is no front process") }

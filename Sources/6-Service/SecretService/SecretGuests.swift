@@ -9,17 +9,14 @@ package enum SecretGuests {
     package static let sharedGroup = "secret-service"
 
     /// Makes what answers a program. It sees the items of the access groups that it may list, and no others.
-    ///
-    /// - Parameter failed: Told why there is no front process for a program.
     package static func answer(
-        _ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub, _ fronts: SecretFronts,
-        failed: (FrontError) -> Void
+        _ vault: GuestVault, _ connection: GuestConnection, _ hub: SecretHub, _ fronts: SecretFronts
     ) -> (any GuestProtocol)? {
         let conversation: SecretFronts.Conversation
         do throws(FrontError) {
             conversation = try fronts.open(connection.descriptor, for: vault.program)
         } catch {
-            failed(error)
+            connection.reject("\(error)")
             return nil
         }
         guard connection.exchange(for: conversation.socket) else { return nil }

@@ -38,7 +38,14 @@ package enum BusFront {
     }
 
     private static func prepare() {
-        signal(SIGPIPE, SIG_IGN)
+        // They end when their parent does, and not before it has answered: a service manager asks all at once.
+        for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
+        // Where memory is short, the kernel ends fronts before the daemon (proc(5)).
+        let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
+        if score >= 0 {
+            _ = write(score, "800", 3)
+            close(score)
+        }
         for descriptor in Int32(0)...2 {
             let null = open("/dev/null", O_RDWR)
             if null >= 0, null != descriptor {

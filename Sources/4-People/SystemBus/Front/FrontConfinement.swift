@@ -63,13 +63,14 @@ enum FrontConfinement {
         mlockall(1 | 2 | 4)
     }
 
-    /// Root becomes nobody: who breaks out is not root.
+    /// Root becomes a user who has nothing else: who breaks out is not root, and no other program may end the front.
     private static func leaveUser() {
         guard geteuid() == 0 else { return }
-        let nobody: uid_t = 65_534
+        // Above the numbers that systemd gives to users and containers. A process has a number of 22 bits at most.
+        let user = 0x7A00_0000 | UInt32(truncatingIfNeeded: getpid())
         _ = setgroups(0, nil)
-        setregid(nobody, nobody)
-        setreuid(nobody, nobody)
+        setregid(user, user)
+        setreuid(user, user)
     }
 
     /// Gives up what root, or a namespace, gave (capset(2)). A system call that a service manager forbids is not made

@@ -164,7 +164,10 @@ package final class ConnectionLoop: Sendable {
             // Not again and again for deadlines that follow each other closely.
             state.nextDeadline = state.deadlines.values.min().map { max($0, now + .milliseconds(1)) }
         }
-        for seat in silent { drop(seat) }
+        for seat in silent {
+            limits.refused("it said nothing in time", seat.user)
+            drop(seat)
+        }
     }
 
     private func setDeadline(_ deadline: ContinuousClock.Instant, _ seat: ConnectionSeat, _ state: inout State) {

@@ -87,6 +87,9 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
     /// The program's socket, or the one that has taken its place.
     package var descriptor: Int32 { seat.descriptor }
 
+    /// Tells the observer why the program is not served.
+    package func reject(_ reason: String) { server.observer.rejected(reason: reason, user: seat.user) }
+
     /// Lets another process have the program's socket, and waits for that process's from here on.
     ///
     /// - Returns: False if there are too few descriptors.
