@@ -56,8 +56,11 @@ struct AuditFolder {
     }
 
     /// A log as a daemon keeps it, on a clock that goes on by a millisecond with each event.
+    ///
+    /// - Parameter offset: By how many seconds the clock was set since.
     func buffered(
-        _ shares: AuditShares.Limits = AuditShares.Limits(), folding: Duration = .seconds(1_000_000)
+        _ shares: AuditShares.Limits = AuditShares.Limits(), folding: Duration = .seconds(1_000_000),
+        offset: ClockOffset = ClockOffset()
     ) -> BufferedAudit {
         let log = BufferedAudit(limits: limits, shares: shares, folding: folding)
         let ticks = Atomic(0)
@@ -66,7 +69,9 @@ struct AuditFolder {
                 folder: folder.path, seal: { Seal() },
                 now: {
                     let tick = ticks.add(1, ordering: .relaxed).newValue
-                    return Date(timeIntervalSince1970: 1_763_729_481.5 + Double(tick) / 1_000)
+                    return Date(
+                        timeIntervalSince1970: 1_763_729_481.5 + Double(tick) / 1_000
+                            + Double(offset.seconds.load(ordering: .relaxed)))
                 }))
         return log
     }
@@ -80,6 +85,8 @@ struct AuditFolder {
     func verify(_ seal: Seal = Seal()) throws -> AuditReport? {
         try AuditVerifier.verify(folder: path, under: seal, limits: limits)
     }
+
+    func records(limit: Int) throws -> [AuditRecord] { try records(AuditQuery(limit: limit)) }
 
     func records(_ query: AuditQuery = AuditQuery()) throws -> [AuditRecord] {
         try AuditReader(folder: path, limits: limits).records(query) ?? []
@@ -100,4 +107,9 @@ extension AuditEvent {
             .read, client: client,
             operation: AccessRequest(.copy, itemClass: .genericPassword, accessGroup: "TEAM.group"), items: number)
     }
+}
+
+/// By how many seconds a test has set the clock.
+final class ClockOffset: Sendable {
+    let seconds = Atomic(0)
 }

@@ -2,6 +2,7 @@ import Access
 import Audit
 import Foundation
 import KeychainModel
+import Synchronization
 import TestSupport
 import Testing
 import VaultInterface
@@ -35,15 +36,35 @@ import VaultInterface
         for _ in 0..<5 { log.record(refused) }
         log.flush()
         let records = try folder.records().filter { $0.event == "refused" }
-        #expect(records.map(\.client) == ["hostile", "hostile", "other", "hostile"])
-        #expect(records.map(\.count) == [nil, nil, nil, 10])
-        #expect(records[3].group == records[0].group && records[3].failure == "group-not-held")
-        #expect(records[3].time == records[0].time + 1 && records[3].until == records[0].time + 12)
+        // The number was written last, and stands where the first repeat was.
+        #expect(records.map(\.client) == ["hostile", "hostile", "hostile", "other"])
+        #expect(records.map(\.count) == [nil, 10, nil, nil])
+        #expect(records[1].group == records[0].group && records[1].failure == "group-not-held")
+        #expect(records[1].time == records[0].time + 1 && records[1].until == records[0].time + 12)
+        #expect(records.map(\.sequence) == [2, 5, 3, 4])
+        // The last ones are the last ones in that order.
+        #expect(try folder.records(limit: 2).map(\.sequence) == [3, 4])
+        #expect(try folder.records(limit: 3).map(\.sequence) == [5, 3, 4])
         // What was counted is not counted again, and the next one is a first one.
         log.record(refused)
         #expect(try folder.records().last?.count == nil)
         log.flush()
         #expect(try folder.verify() == AuditReport(records: 6))
+    }
+
+    /// A clock that is set back must not move a record before those that are older.
+    @Test func aClockThatIsSetBackMovesNoNumberBeforeOlderRecords() throws {
+        let folder = try AuditFolder()
+        let offset = ClockOffset()
+        let log = folder.buffered(offset: offset)
+        log.record(Self.event(.written, by: "before"))
+        offset.seconds.store(-86_400, ordering: .relaxed)
+        for _ in 0..<3 { log.record(Self.event(.read, by: "p")) }
+        log.record(Self.event(.written, by: "after"))
+        log.flush()
+        let records = try folder.records().filter { $0.event == "read" || $0.event == "written" }
+        #expect(records.map(\.client) == ["before", "p", "p", "after"])
+        #expect(records.map(\.count) == [nil, nil, 2, nil])
     }
 
     @Test func theSumOfRepeatsIsRecorded() throws {

@@ -165,6 +165,27 @@ import VaultInterface
             ])
     }
 
+    /// A purge destroys what a deletion leaves, so that the two have names of their own.
+    @Test func aPurgeIsRecordedAsOne() throws {
+        let folder = try TemporaryFolder()
+        let vault = try EmbeddedVault.open(
+            at: folder.path(of: "vault"), surroundings: VaultSurroundings(audit: AuditLog()))
+        _ = try vault.perform(KeepVersions(3), as: .owner)
+        for secret in ["1", "2", "3"] { _ = try vault.put(.password("s", "a", secret), as: .app) }
+        _ = try vault.delete(.password("s", "a"), as: .app)
+        #expect(try vault.purge(.password("s", "a"), as: .app) == 3)
+        #expect(try vault.purge(nil, as: .owner) == 0)
+        #expect(throws: VaultError.self) { try vault.purge(nil, as: Client(identifier: "nobody", accessGroups: [])) }
+        let told = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.operation == "purge" }.map {
+            "\($0.event) \($0.client ?? "-") \($0.items.map { "\($0)" } ?? "-") \($0.itemDigests?.count ?? 0)"
+        }
+        #expect(told == ["purged app 3 1", "purged owner 0 0", "refused nobody - 0"])
+        // A purge of everything may have been about any item, and one by name was about that one.
+        let query = AuditQuery(item: AuditQuery.Item(service: "s", account: "b"))
+        let (records, unclear) = try VaultSession(vault: vault, client: .owner).perform(ReadAudit(query))
+        #expect(records.isEmpty && unclear == 1)
+    }
+
     @Test func theLogIsForThoseWhoHoldEveryGroup() throws {
         let folder = try TemporaryFolder()
         let vault = try EmbeddedVault.open(

@@ -8,6 +8,8 @@ package struct AccessRequest: Sendable, Hashable {
         case put
         /// Compare and swap.
         case exchange
+        /// To remove former versions of items.
+        case purge
         /// To set, change or remove the passcode, or make a recovery key: whatever opens the vault.
         case passcode
         case unlock, lock
@@ -26,7 +28,7 @@ package struct AccessRequest: Sendable, Hashable {
             switch self {
             case .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey, .backup:
                 false
-            case .add, .update, .delete, .erase, .put, .exchange, .passcode, .makeKey, .restore: true
+            case .add, .update, .delete, .erase, .put, .exchange, .purge, .passcode, .makeKey, .restore: true
             }
         }
 

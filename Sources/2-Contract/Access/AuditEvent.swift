@@ -9,6 +9,8 @@ package struct AuditEvent: Sendable, Equatable {
         /// Attributes were handed out, and no value.
         case listed
         case written, deleted, erased
+        /// Former versions of items, and what was left of deleted items, were removed for good.
+        case purged
         /// A key that the enclave keeps signed, decrypted or agreed, or a class key wrapped or opened a file's.
         case used
         /// The vault's state or soundness was looked at.
@@ -27,6 +29,8 @@ package struct AuditEvent: Sendable, Equatable {
         /// A key was made that opens the vault without its enclave, and one was used.
         case recoveryKeyMade = "recovery-key-made"
         case recovered
+        /// The device secret of an open vault was written into its folder again.
+        case deviceSecretPutBack = "device-secret-put-back"
         /// Sealed items were handed out as a backup, and taken back from one.
         case backedUp = "backed-up"
         case restored
@@ -40,17 +44,19 @@ package struct AuditEvent: Sendable, Equatable {
         package var isLook: Bool { [.read, .listed, .inspected].contains(self) }
 
         /// Whether the event changes items.
-        package var isChange: Bool { [.written, .deleted].contains(self) }
+        package var isChange: Bool { [.written, .deleted, .purged].contains(self) }
 
         /// Whether a program without rights can bring the event about as often as it likes. The others take a right, or
         /// are the daemon's own.
         package var isFree: Bool {
             switch self {
-            case .read, .listed, .inspected, .written, .deleted, .used, .refused, .authenticated,
+            case .read, .listed, .inspected, .written, .deleted, .purged, .used, .refused, .authenticated,
                 .authenticationFailed, .authenticationCanceled:
                 true
             case .agreementKeyReplaced, .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged,
-                .passcodeRemoved, .keysRenewed, .recoveryKeyMade, .recovered, .backedUp, .restored, .started, .stopped:
+                .passcodeRemoved, .keysRenewed, .recoveryKeyMade, .recovered, .deviceSecretPutBack, .backedUp,
+                .restored,
+                .started, .stopped:
                 false
             }
         }

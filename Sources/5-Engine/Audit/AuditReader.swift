@@ -46,28 +46,56 @@ package struct AuditReader {
         return (query.limit.map(found.suffix) ?? found, unclear)
     }
 
-    /// Returns the records for `query`, oldest first; nil if there is no log. Skips lines that are not records.
+    /// Returns the records for `query`, in the order in which what they tell of began; nil if there is no log. Skips
+    /// lines that are not records.
     package func records(_ query: AuditQuery) throws(FileError) -> [AuditRecord]? {
         guard let snapshots = try AuditSnapshot.both(of: folder, limits: limits)?.logs else { return nil }
         var found: [AuditPart: [AuditRecord]] = [:]
         for snapshot in snapshots { found[snapshot.part] = try records(of: snapshot, query) }
-        let merged = Self.merge(changes: found[.changes] ?? [], looks: found[.looks] ?? [])
+        let merged = Self.byBeginning(Self.merge(changes: found[.changes] ?? [], looks: found[.looks] ?? []))
         return query.limit.map(merged.suffix) ?? merged
     }
 
     private func records(of snapshot: AuditSnapshot, _ query: AuditQuery) throws(FileError) -> [AuditRecord] {
         var found: [AuditRecord] = []
+        // Those of single events. A record of several is written after the last of them and belongs before others.
+        var single = 0
         // From the end, because most callers want only the last records.
         for file in snapshot.files.reversed() {
             for line in try AuditSnapshot.lines(of: file).whole.reversed() {
-                if let limit = query.limit, found.count >= limit { return found.reversed() }
+                if let limit = query.limit, single >= limit { return found.reversed() }
                 guard var record = AuditLine(line)?.contents, record.lastTime >= query.since ?? .min else { continue }
                 if snapshot.part == .looks { record.log = AuditRecord.looks }
                 found.append(record)
+                if record.until == nil { single += 1 }
             }
         }
         return found.reversed()
     }
+
+    /// Moves each record of several events to where the first of them belongs. All others keep their order, also if the
+    /// clock was set meanwhile.
+    private static func byBeginning(_ records: [AuditRecord]) -> [AuditRecord] {
+        var ordered: [AuditRecord] = []
+        ordered.reserveCapacity(records.count)
+        for record in records {
+            var place = ordered.endIndex
+            if let until = record.until {
+                // Records of events that came after the first one, and not those from before the clock was set back.
+                let end = until.addingReportingOverflow(longestFold)
+                let last = end.overflow ? .max : end.partialValue
+                while place > 0, case let other = ordered[place - 1].time, other > record.time, other <= last {
+                    place -= 1
+                }
+            }
+            ordered.insert(record, at: place)
+        }
+        return ordered
+    }
+
+    /// The longest time in milliseconds after which the number of repeats is written, and as much again for a machine
+    /// that is busy.
+    private static let longestFold: Int64 = 120_000
 
     /// Returns both lists as one. The order of each stays.
     private static func merge(changes: [AuditRecord], looks: [AuditRecord]) -> [AuditRecord] {
@@ -94,9 +122,11 @@ extension AuditRecord {
     /// Whether the record tells of items of a class and does not name all of them.
     fileprivate func mayTellOfOtherItems(of itemClass: ItemClass) -> Bool {
         guard let kind = AuditEvent.Kind(rawValue: event),
-            [.read, .listed, .written, .deleted, .refused].contains(kind),
-            operation == nil || self.itemClass == itemClass.rawValue
+            [.read, .listed, .written, .deleted, .purged, .refused].contains(kind),
+            kind == .purged && self.itemClass == nil || operation == nil || self.itemClass == itemClass.rawValue
         else { return false }
+        // Its number is that of versions.
+        if kind == .purged { return itemDigests == nil }
         // Without an operation, events of several kinds were counted together.
         guard operation != nil, failure == nil, let items else { return itemDigests == nil }
         // The items of repeats are the same ones again.

@@ -12,7 +12,8 @@ struct AuditCommand: DocumentedCommand {
     static let details = """
         Each event is one line, oldest first: number, time in UTC, event, client, and what else is known. There are \
         two logs, and each counts by itself: one for what only looks, whose numbers follow the word looks, and one for \
-        everything else. Equal events of one program within a minute are one line with their number. On a \
+        everything else. Equal events of one program within a minute are one line with their number, which is written \
+        after them and shown where the first of them belongs. On a \
         terminal the fields are in columns, otherwise they are separated by tabs. With --json, each event is one JSON \
         object. The log holds no secret and no attribute of an item. It shows an access group and an item as digests \
         that only this vault can make.

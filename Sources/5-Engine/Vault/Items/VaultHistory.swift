@@ -250,8 +250,8 @@ struct VaultHistory: Sendable {
 
     func perform(_ operation: PurgeVersions, as client: Client) throws(VaultError) -> Int {
         let query = operation.query
-        let request = query.map { items.request(.delete, $0) } ?? AccessRequest(.delete, namesItems: false)
-        let authorization = try gate.authorize(request, as: client, recordedAs: .deleted)
+        let request = query.map { items.request(.purge, $0) } ?? AccessRequest(.purge, namesItems: false)
+        let authorization = try gate.authorize(request, as: client, recordedAs: .purged)
         if let query { try checkClass(query) }
         return try gate.perform(authorization, asking: query?.authentication ?? .init(), items: { $0 }) { _ in
             var count = 0
