@@ -57,6 +57,7 @@ struct GetCommand: DocumentedCommand {
             valueName: "number"))
     var version: Int64?
 
+    @OptionGroup var identifier: ItemIdentifier
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -78,6 +79,7 @@ struct GetCommand: DocumentedCommand {
     }
 
     func validate() throws {
+        guard identifier.prefix == nil || version != nil else { throw ValidationError("--id goes with --version") }
         guard try match == nil else { return }
         if service == nil { throw ValidationError("Missing expected argument '<service>'") }
         if account == nil { throw ValidationError("Missing expected argument '<account>'") }
@@ -89,16 +91,17 @@ struct GetCommand: DocumentedCommand {
             synchronizable: scope.synchronizableScope, authentication: try itemPassword.authentication())
         if let match = try match { try search.choose(match.one(in: .ofOwnerInPresentVault(passcode))) }
         search.query.includesExpired = expired
-        try Self.run(search, version: version, passcode: passcode, noNewline: noNewline, json: json)
+        try Self.run(search, version: version, identifier, passcode: passcode, noNewline: noNewline, json: json)
     }
 
     static func run(
-        _ search: PasswordSearch, version: Int64? = nil, passcode: PasscodeInput? = nil, noNewline: Bool = false,
-        json: Bool = false
+        _ search: PasswordSearch, version: Int64? = nil, _ identifier: ItemIdentifier = .any,
+        passcode: PasscodeInput? = nil, noNewline: Bool = false, json: Bool = false
     ) throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item =
-            try version.map { try search.version($0, in: session) } ?? search.one(in: session, includingValues: true)
+            try version.map { try search.version($0, in: session, identifier) }
+            ?? search.one(in: session, includingValues: true)
         guard let secret = item.value else {
             throw Failure(
                 status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")

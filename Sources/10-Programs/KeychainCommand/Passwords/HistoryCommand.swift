@@ -10,7 +10,9 @@ struct HistoryCommand: DocumentedCommand {
     static let details = """
         One line for each version, the newest first: its number; present, former or deleted; when it was stored, in \
         UTC; the access group; and the label. Secrets are not shown: `keychain get --version` prints one. A deleted \
-        password is found by the same name.
+        password is found by the same name. If a name was deleted and stored again, the lines are about several items, \
+        which count by themselves: then the beginning of the item's identifier comes last, and `keychain get`, \
+        `restore` and `purge` take it with --id.
 
         The vault keeps a former version when a secret is replaced or deleted, if the item says so (`keychain set \
         --keep`) or else the vault: --default sets how many it keeps of each item that does not say it. At first that \
@@ -59,6 +61,9 @@ struct HistoryCommand: DocumentedCommand {
         var identifier: String
         var change: Int64
         var ended: Int64?
+        private var beginning: String
+
+        private enum CodingKeys: CodingKey { case version, state, modified, group, label, identifier, change, ended }
 
         init(_ version: ItemVersion) {
             self.version = version.item.version
@@ -67,12 +72,14 @@ struct HistoryCommand: DocumentedCommand {
             group = version.item.accessGroup
             label = version.item.attribute(.label).map(AttributeText.init)
             identifier = version.item.identifier.uuidString
+            beginning = version.item.identifier.beginning
             change = version.change
             ended = version.ended
         }
 
-        var row: [String] {
+        func row(withIdentifier: Bool) -> [String] {
             ["\(version)", state, modified, group.escapedForTerminal, label?.forTerminal ?? ""]
+                + (withIdentifier ? [beginning] : [])
         }
     }
 
@@ -94,14 +101,18 @@ struct HistoryCommand: DocumentedCommand {
             authentication: try itemPassword.authentication())
         let versions: [Version]
         do {
-            versions = try session.perform(CopyVersions(search.query(in: session))).map(Version.init)
+            // The newest first, also where they are about several items.
+            versions = try session.perform(CopyVersions(search.query(in: session))).sorted { $0.change > $1.change }
+                .map(Version.init)
         } catch {
             guard error as? VaultError == .itemNotFound else { throw error }
             let error = try search.notFound(in: session, remedy: "--group")
             throw error
         }
         if json { return try StandardOutput.write(json: versions) }
-        try StandardOutput.write(line: Table(versions.map(\.row)).text(aligned: StandardOutput.isTerminal))
+        let isAboutSeveral = Set(versions.map(\.identifier)).count > 1
+        let rows = versions.map { $0.row(withIdentifier: isAboutSeveral) }
+        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
     }
 
     private func runDefault(_ session: VaultSession) throws {

@@ -7,6 +7,8 @@ struct ItemSummary: Encodable {
     var service: AttributeText?
     var account: AttributeText?
     var group: String
+    /// Only where items with one name are told apart.
+    var identifier: String?
     var label: AttributeText?
     var comment: AttributeText?
     var attributes: [String: String]?

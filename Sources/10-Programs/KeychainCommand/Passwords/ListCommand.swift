@@ -19,7 +19,8 @@ struct ListCommand: DocumentedCommand {
         the others: `keychain info` and --json tell when they expired.
 
         With --deleted, the deleted passwords are listed of which the vault keeps versions: `keychain restore` brings \
-        one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often. \
+        one back, and `keychain purge` removes it for good. A name that was deleted several times is listed as often; \
+        when the last secret was stored and the beginning of the item's identifier tell them apart (--id). \
         Items that need a person are left out.
         """
     static let examples = [
@@ -75,7 +76,7 @@ struct ListCommand: DocumentedCommand {
             try OtherTool.requireServed(.list, named: "list")
         }
         if json {
-            try StandardOutput.write(json: items.map(ItemSummary.init))
+            try StandardOutput.write(json: items.map(summary))
         } else {
             let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
             if !rows.isEmpty {
@@ -140,13 +141,20 @@ struct ListCommand: DocumentedCommand {
         }
     }
 
+    private func summary(_ item: StoredItem) -> ItemSummary {
+        var summary = ItemSummary(item)
+        if deleted { summary.identifier = item.identifier.uuidString }
+        return summary
+    }
+
     private func row(_ item: StoredItem) -> [String] {
         let names = [AttributeName.service, .account].map {
             item.attribute($0).map(AttributeText.init)?.forTerminal ?? ""
         }
         // What a program stored through the Secret Service has a name that says nothing.
         let label = SecretStore.isName(ofService: names[0]) ? item.attribute(.label).map(AttributeText.init) : nil
-        return names + [item.accessGroup.escapedForTerminal] + (label.map { [$0.forTerminal] } ?? [])
+        let other = deleted ? [Timestamp(item.modificationDate).iso8601, item.identifier.beginning] : []
+        return names + [item.accessGroup.escapedForTerminal] + other + (label.map { [$0.forTerminal] } ?? [])
             + (item.accessControl.isConstrained ? ["needs a person"] : [])
     }
 }

@@ -26,6 +26,8 @@ struct PurgeCommand: DocumentedCommand {
 
     @OptionGroup var scope: ItemScope
 
+    @OptionGroup var identifier: ItemIdentifier
+
     @Flag(help: "Do not ask.")
     var yes = false
 
@@ -40,8 +42,8 @@ struct PurgeCommand: DocumentedCommand {
 
     func validate() throws {
         guard (service == nil) == (account == nil) else { throw ValidationError("name a service and an account") }
-        guard service != nil || scope.group == nil && scope.synchronizable == nil else {
-            throw ValidationError("--group and --synchronizable choose between items of a name: name one")
+        guard service != nil || scope.group == nil && scope.synchronizable == nil && identifier.prefix == nil else {
+            throw ValidationError("--group, --synchronizable and --id choose between items of a name: name one")
         }
     }
 
@@ -55,7 +57,9 @@ struct PurgeCommand: DocumentedCommand {
                 service: service, account: account, group: scope.group, synchronizable: scope.synchronizableScope,
                 authentication: AuthenticationOptions(interaction: .skip))
         }
-        let count = try session.perform(PurgeVersions(search?.query(in: session)))
+        var query = try search?.query(in: session)
+        if identifier.prefix != nil { query = try search?.versionQuery(in: session, identifier) }
+        let count = try session.perform(PurgeVersions(query))
         if count == 0, let search, try search.oneIfAny(in: session) == nil {
             let error = try search.notFound(in: session, remedy: "--group")
             throw error
