@@ -44,12 +44,12 @@ import Testing
         expect(
             outcome,
             """
-            1 item sealed in .../f
+            1 item sealed in .../f: 'large' 'a'
             large\ta\tkeychain
             16777216
-            1 item sealed in .../g
+            1 item sealed in .../g: 'mail' 'alice'
             mail\talice\tkeychain
-            keychain: one of the items is there already, ...
+            keychain: 'mail' 'alice' is there already, ...
             status 45
             mail\talice\tother
             secret

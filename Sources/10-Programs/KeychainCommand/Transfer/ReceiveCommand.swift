@@ -81,10 +81,36 @@ struct ReceiveCommand: DocumentedCommand {
             guard error == .refused(.duplicateItem) else { throw error }
             throw Failure(
                 status: errSecDuplicateItem,
-                "one of the items is there already, and nothing was taken in: delete it, or say --new with another "
-                    + "--group")
+                "\(present(among: items, session)) already, and nothing was taken in: delete it, or say --new with "
+                    + "another --group")
         }
         try show(items)
+    }
+
+    /// Says which of the items are there, as far as a search finds them that asks nobody.
+    private func present(among items: [StoredItem], _ session: VaultSession) -> String {
+        let found = items.filter { item in
+            var byName = ItemQuery(
+                itemClass: item.itemClass, accessGroup: group ?? item.accessGroup,
+                synchronizable: item.isSynchronizable ? .synchronizableOnly : .localOnly)
+            for name in item.itemClass.schema.ownPrimaryKey { byName.attributes[name] = item.attribute(name) }
+            // An item that has another name by now has the same identifier.
+            var byIdentifier = ItemQuery(item: item)
+            byIdentifier.accessGroup = nil
+            return [byName, new ? nil : byIdentifier].compactMap(\.self).contains { isThere($0, session) }
+        }
+        guard !found.isEmpty else { return "one of the items is there" }
+        return "\(found.listed) \(found.count == 1 ? "is" : "are") there"
+    }
+
+    private func isThere(_ query: ItemQuery, _ session: VaultSession) -> Bool {
+        var query = query
+        query.includesExpired = true
+        query.authentication.interaction = .skip
+        query.reports = [.withheld, .locked, .damage]
+        var isThere = false
+        let items = try? session.perform(CopyItems(query, includingValues: false)) { _ in isThere = true }
+        return isThere || items?.isEmpty == false
     }
 
     private func show(_ items: [StoredItem]) throws {

@@ -61,6 +61,8 @@ struct SendCommand: DocumentedCommand {
     private struct Answer: Encodable {
         var file: String
         var items: Int
+        /// Which items those are.
+        var names: [ItemName]
         /// How many expired items were left out.
         var expired: Int?
     }
@@ -82,12 +84,12 @@ struct SendCommand: DocumentedCommand {
         if !force, output != "-", access(path, F_OK) == 0 { throw BackupFile.exists(path) }
         let recipient = try to.map { try ItemTransfer.recipient(in: $0) }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        var leftOut = 0
+        var leftOut: [StoredItem] = []
         let items = try items(session, &leftOut)
-        if leftOut > 0 {
+        if !leftOut.isEmpty {
+            let (was, pronoun) = leftOut.count == 1 ? ("item was", "it") : ("items were", "them")
             CommandNote.show(
-                "\(leftOut) expired \(leftOut == 1 ? "item was" : "items were") left out: send \(leftOut == 1 ? "it" : "them") "
-                    + "with --expired")
+                "\(leftOut.count) expired \(was) left out, \(leftOut.listed): send \(pronoun) with --expired")
         }
         let sealed: Data
         if let recipient {
@@ -99,13 +101,17 @@ struct SendCommand: DocumentedCommand {
         try BackupFile.write(to: path, isReplacing: force) { try FileOutput.write(sealed, to: $0) }
         if json {
             return try StandardOutput.write(
-                json: Answer(file: path, items: items.count, expired: leftOut > 0 ? leftOut : nil))
+                json: Answer(
+                    file: path, items: items.count, names: items.map(ItemName.init),
+                    expired: leftOut.isEmpty ? nil : leftOut.count))
         }
         try StandardOutput.write(
-            line: "\(items.count) \(items.count == 1 ? "item" : "items") sealed in \(path.escapedForTerminal)")
+            line:
+                "\(items.count) \(items.count == 1 ? "item" : "items") sealed in \(path.escapedForTerminal): \(items.listed)"
+        )
     }
 
-    private func items(_ session: VaultSession, _ leftOut: inout Int) throws -> [StoredItem] {
+    private func items(_ session: VaultSession, _ leftOut: inout [StoredItem]) throws -> [StoredItem] {
         let authentication = try itemPassword.authentication()
         if let account {
             var search = PasswordSearch(
@@ -124,8 +130,21 @@ struct SendCommand: DocumentedCommand {
         query.limit = ReceiveItems.most + 1
         query.reports = [.expired]
         return try session.perform(CopyItems(query, includingValues: true)) { part in
-            if case .expired = part { leftOut += 1 }
+            if case .expired(let item) = part { leftOut.append(item) }
         }
+    }
+}
+
+/// An item as `--json` names it.
+private struct ItemName: Encodable {
+    var service: AttributeText?
+    var account: AttributeText?
+    var group: String
+
+    init(_ item: StoredItem) {
+        service = item.attribute(.service).map(AttributeText.init)
+        account = item.attribute(.account).map(AttributeText.init)
+        group = item.accessGroup
     }
 }
 
