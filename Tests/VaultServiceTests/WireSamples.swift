@@ -219,6 +219,9 @@ struct WireSamples {
         case .deleteDamagedItems: DeleteDamagedItems()
         case .makeRecoveryKey: MakeRecoveryKey()
         case .readUnlockFindings: ReadUnlockFindings()
+        case .readCondition: ReadCondition()
+        case .putBackDeviceSecret: PutBackDeviceSecret()
+        case .readUsage: ReadUsage()
         case .changesSince: ChangesSince(anyNumber())
         case .copyVersions: CopyVersions(query())
         case .copyVersion: CopyVersion(query(), version: anyNumber())
@@ -325,6 +328,14 @@ struct WireSamples {
             Done(), random.int(below: 1 << 40), bool(), random.bytes(random.int(below: 99)), storedItem(), status,
             record, PresenceProofs(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8))), key(),
             UnlockFindings(rawValue: UInt8(truncatingIfNeeded: random.int(below: 4))),
+            VaultCondition(
+                problems: [VaultProblem(.deviceSecret, string()), VaultProblem(.entitlements, string())],
+                cost: maybe { Argon2Cost(memoryKiB: 8, passes: UInt32(truncatingIfNeeded: $0.random.int(below: 9))) },
+                eraseAfter: maybe { UInt8(truncatingIfNeeded: $0.random.int(below: 200)) }),
+            GroupUsage(
+                group: maybe { $0.string() }, items: random.int(below: 99), bytes: random.int(below: 1 << 40),
+                quota: maybe { $0.random.int(below: 1 << 40) }),
+            PutBackDeviceSecret.Reply(isWritten: bool(), other: maybe { $0.string() }),
             CopyItems.Part.item(storedItem()), CopyItems.Part.damage(reason: string()),
             CopyItems.Part.expired(storedItem()), CopyItems.Part.locked(uuid()), CopyItems.Part.guarded(storedItem()),
             CopyItems.Part.withheld(

@@ -126,7 +126,11 @@ struct Daemon: ParsableCommand {
                     audit: audit,
                     tellFindings: { findings in
                         for sentence in findings.sentences { logger.error("\(sentence)") }
-                    }))
+                    },
+                    otherProblems: {
+                        entitlements.inForce().mistake.map { [VaultProblem(mistake: $0)] } ?? []
+                    },
+                    quota: { entitlements.current().entitlements.quota(of: $0) }))
             try Self.claim(paths.home)
             try Self.unlockWithCredential(vault, logger)
             audit.record(AuditEvent(.started, client: "keychaind"))
@@ -311,5 +315,14 @@ struct Daemon: ParsableCommand {
             throw DaemonError(
                 "cannot listen at \(path): \(String(cString: strerror(code))); give another --socket")
         }
+    }
+}
+
+extension VaultProblem {
+    fileprivate init(mistake: EntitlementsError) {
+        self.init(
+            .entitlements,
+            "the entitlements file has a mistake, and the rules before it stay in force: \(mistake). "
+                + "`keychain entitlements check` reads the file as the daemon does")
     }
 }

@@ -45,6 +45,9 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case keepVersions = 38
     case receiveItems = 39
     case renewKeys = 40
+    case readCondition = 41
+    case putBackDeviceSecret = 42
+    case readUsage = 43
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -86,6 +89,9 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .keepVersions: KeepVersions.self
         case .receiveItems: ReceiveItems.self
         case .renewKeys: RenewKeys.self
+        case .readCondition: ReadCondition.self
+        case .putBackDeviceSecret: PutBackDeviceSecret.self
+        case .readUsage: ReadUsage.self
         }
     }
 }
@@ -139,6 +145,11 @@ package protocol VaultEngine: Vault {
     func perform(_ operation: EraseVault, for client: Client) throws(VaultError)
     func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport
     func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int
+    func perform(_ operation: ReadCondition, for client: Client) throws(VaultError) -> VaultCondition
+    func perform(
+        _ operation: ReadUsage, for client: Client, send: (GroupUsage) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func perform(_ operation: PutBackDeviceSecret, for client: Client) throws(VaultError) -> PutBackDeviceSecret.Reply
     func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
     func perform(
         _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void

@@ -46,6 +46,13 @@ package struct VaultSession: Sendable {
         return (items, known)
     }
 
+    /// Reads how much the access groups hold, and collects the answers.
+    package func perform(_ operation: ReadUsage) throws(VaultError) -> [GroupUsage] {
+        var groups: [GroupUsage] = []
+        _ = try vault.perform(operation, as: client) { group throws(VaultError) in groups.append(group) }
+        return groups
+    }
+
     /// Reads the versions of the items that a query finds, and collects them.
     package func perform(_ operation: CopyVersions) throws(VaultError) -> [ItemVersion] {
         var versions: [ItemVersion] = []

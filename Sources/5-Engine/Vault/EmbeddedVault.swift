@@ -35,7 +35,9 @@ package final class EmbeddedVault: VaultEngine {
         let gate = VaultGate(access, vault, presence)
         items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
         history = VaultHistory(vault: vault, gate: gate, items: items, now: surroundings.now)
-        maintenance = VaultMaintenance(vault: vault, gate: gate, tries: passcodes.tries)
+        maintenance = VaultMaintenance(
+            vault: vault, gate: gate, tries: passcodes.tries, otherProblems: surroundings.otherProblems,
+            quota: surroundings.quota)
         let fileAgreementKey = FileAgreementKeyFile(vault: vault)
         lock = VaultLock(vault, gate, passcodes, fileAgreementKey, surroundings)
         passcode = VaultPasscode(
@@ -244,6 +246,22 @@ package final class EmbeddedVault: VaultEngine {
 
     package func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int {
         try maintenance.perform(operation, as: client)
+    }
+
+    package func perform(_ operation: ReadCondition, for client: Client) throws(VaultError) -> VaultCondition {
+        try maintenance.perform(operation, as: client)
+    }
+
+    package func perform(
+        _ operation: ReadUsage, for client: Client, send: (GroupUsage) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        try maintenance.perform(operation, as: client, send: send)
+    }
+
+    package func perform(
+        _ operation: PutBackDeviceSecret, for client: Client
+    ) throws(VaultError) -> PutBackDeviceSecret.Reply {
+        try recovery.perform(operation, as: client)
     }
 
     // MARK: The passcode and the lock

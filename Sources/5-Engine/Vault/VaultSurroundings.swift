@@ -19,16 +19,23 @@ package struct VaultSurroundings: Sendable {
     let passwordCost: Argon2id.Cost
     let afterGrace: Timer
     let tellFindings: @Sendable (UnlockFindings) -> Void
+    let otherProblems: @Sendable () -> [VaultProblem]
+    let quota: @Sendable (String) -> Int?
 
     /// - Parameters:
     ///   - authenticator: Asks a person; nil to refuse items that need one.
     ///   - passwordCost: The cost of stretching the application password of a new item.
     ///   - tellFindings: Told what an unlocking finds changed in the vault's folder.
+    ///   - otherProblems: Returns the problems of the program that serves the vault, for its operator.
+    ///   - quota: Returns the lowest limit that the program that serves the vault sets for an access group, in bytes;
+    ///     nil for none.
     ///   - afterGrace: Calls its closure when a grace is over.
     package init(
         authenticator: (any Authenticator)? = nil, audit: any AuditSink = NoAudit(), bootClock: BootClock = .system,
         now: @escaping @Sendable () -> Date = { Date() }, passwordCost: Argon2id.Cost = .applicationPassword,
         tellFindings: @escaping @Sendable (UnlockFindings) -> Void = { _ in },
+        otherProblems: @escaping @Sendable () -> [VaultProblem] = { [] },
+        quota: @escaping @Sendable (String) -> Int? = { _ in nil },
         afterGrace: @escaping Timer = { grace, lock in
             let seconds = Double(grace.components.seconds) + Double(grace.components.attoseconds) / 1e18
             DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: lock)
@@ -41,5 +48,7 @@ package struct VaultSurroundings: Sendable {
         self.passwordCost = passwordCost
         self.afterGrace = afterGrace
         self.tellFindings = tellFindings
+        self.otherProblems = otherProblems
+        self.quota = quota
     }
 }

@@ -25,7 +25,9 @@ struct RecoveryCommand: DocumentedCommand {
     ]
     static let configuration = documented(
         "recovery",
-        subcommands: [CreateRecoveryCommand.self, CheckRecoveryCommand.self, RestoreCommand.self])
+        subcommands: [
+            CreateRecoveryCommand.self, CheckRecoveryCommand.self, RestoreCommand.self, PutBackCommand.self,
+        ])
 
     /// The vault's owner, who may do everything.
     static let owner = Client(identifier: "keychain", accessGroups: ["keychain", Client.everyGroup])

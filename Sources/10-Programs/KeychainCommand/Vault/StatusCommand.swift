@@ -17,9 +17,18 @@ struct StatusCommand: DocumentedCommand {
         Items of a locked vault are not checked, and stay: the exit status is 36 then, if nothing is damaged. Where no \
         daemon serves the vault, --verify asks for the passcode, or takes it with --passcode-fd.
 
+        A line 'group' says how many items an access group has, and how many bytes count for its quota, with former \
+        versions. The quota is the lowest of the rules for that group. In a locked vault some groups have no name. A \
+        program that is not the owner's tool sees the groups that it may list, with its own quota.
+
+        A line 'problem' says what to mend while the vault still works: the device secret is not in its place, so that \
+        nobody can open the vault once the daemon ends; or the entitlements file has a mistake, so that the rules \
+        before it stay in force.
+
         With --check the command prints nothing but a problem, for monitors. The exit status is 0 if the vault is \
-        unlocked, 36 if it is locked, 65 if it or, with --verify, an item is damaged, and 69 if it cannot be reached: \
-        there is no vault, no daemon answers, or its files or its TPM cannot be used.
+        unlocked, 36 if it is locked, 65 if it or, with --verify, an item is damaged or the device secret is not in its \
+        place, and 69 if it cannot be reached: there is no vault, no daemon answers, or its files or its TPM cannot be \
+        used. A mistake in the entitlements is printed, and does not change the exit status.
         """
     static let examples = [
         Example("Look", "keychain status"),
@@ -69,6 +78,9 @@ struct StatusCommand: DocumentedCommand {
                 nil
             }
         let status = try session.perform(ReadStatus())
+        let condition = session.condition
+        // A daemon of an earlier version does not know the operation, and another program may list no group.
+        let groups = (try? session.perform(ReadUsage())) ?? []
         let report: IntegrityReport? =
             if verify || deletesDamaged {
                 try session.perform(VerifyItems())
@@ -76,10 +88,12 @@ struct StatusCommand: DocumentedCommand {
                 nil
             }
         if json {
-            try StandardOutput.write(json: StatusAnswer(status, report, deleted))
+            try StandardOutput.write(json: StatusAnswer(status, condition, groups, report, deleted))
         } else {
             try StandardOutput.write(
-                line: Table(rows(status, Self.pairs(status, session), report, deleted)).text(aligned: true))
+                line: Table(
+                    rows(status, condition, groups, Self.pairs(status, session), report, deleted)
+                ).text(aligned: true))
         }
         try OtherTool.refuseUnknownCopy(nil, "the daemon tells this program of no items")
         if let tool = OtherTool.served { CommandNote.show(tool.note) }
@@ -121,6 +135,13 @@ struct StatusCommand: DocumentedCommand {
         do {
             let session = try session()
             status = try session.perform(ReadStatus())
+            let problems = session.condition.problems
+            for problem in problems where problem.kind == .entitlements {
+                CommandNote.show(problem.text.escapedForTerminal)
+            }
+            if let problem = problems.first(where: { $0.kind == .deviceSecret }) {
+                throw Failure(status: errSecDecode, problem.text.escapedForTerminal)
+            }
             if verify {
                 let report = try session.perform(VerifyItems())
                 if !report.problems.isEmpty { throw damage(report) }
@@ -142,9 +163,14 @@ struct StatusCommand: DocumentedCommand {
         }
     }
 
-    private func passcode(_ status: VaultStatus) -> String {
+    private func passcode(_ status: VaultStatus, _ condition: VaultCondition) -> String {
         guard status.isPasscodeSet else { return "not set" }
         var words = "set"
+        if let cost = condition.cost {
+            words +=
+                ", a try takes \(cost.memoryKiB >> 10) MiB and \(cost.passes) \(cost.passes == 1 ? "pass" : "passes")"
+        }
+        if let limit = condition.eraseAfter { words += ", \(limit) wrong in a row erase everything" }
         if status.failedAttempts > 0 { words += ", \(status.failedAttempts) wrong since the last right one" }
         if status.retryAfter > 0 { words += ", next try in \(status.retryAfter) s" }
         return words
@@ -184,8 +210,25 @@ struct StatusCommand: DocumentedCommand {
         return inventory.pairs.count
     }
 
+    /// The groups that hold the most; --json has all.
+    private static func rows(_ groups: [GroupUsage]) -> [[String]] {
+        let sorted = groups.sorted { ($1.bytes, $0.group ?? "") < ($0.bytes, $1.group ?? "") }
+        var rows = sorted.prefix(mostGroups).map { group in
+            let name = group.group.map { "'\($0.escapedForTerminal)'" } ?? "one whose name is locked"
+            let limit = group.quota.map { " of \($0)" } ?? ""
+            return [
+                "group", "\(name): \(group.items) \(group.items == 1 ? "item" : "items"), \(group.bytes)\(limit) bytes",
+            ]
+        }
+        if sorted.count > mostGroups { rows.append(["group", "\(sorted.count - mostGroups) more: --json shows them"]) }
+        return rows
+    }
+
+    private static let mostGroups = 20
+
     private func rows(
-        _ status: VaultStatus, _ pairs: Int?, _ report: IntegrityReport?, _ deleted: Int?
+        _ status: VaultStatus, _ condition: VaultCondition, _ groups: [GroupUsage], _ pairs: Int?,
+        _ report: IntegrityReport?, _ deleted: Int?
     ) -> [[String]] {
         let counts = ItemClass.stored.map { kind in
             let count = status.itemCounts[kind] ?? 0
@@ -199,13 +242,15 @@ struct StatusCommand: DocumentedCommand {
             ["format", "\(status.formatVersion)"],
             ["enclave", status.enclave],
             ["lock", status.lockState.words],
-            ["passcode", passcode(status)],
+            ["passcode", passcode(status, condition)],
             ["recovery", recovery(status)],
             ["daemon", daemon(status)],
             ["on the bus", provider.map { "\($0.escapedForTerminal) has the Secret Service" } ?? ""],
             // What the daemon does not tell must not look lost.
             ["items", OtherTool.served?.isUnknownCopy == true ? "" : counts.joined(separator: ", ")],
         ].filter { !$0[1].isEmpty }
+        rows += Self.rows(groups)
+        rows += condition.problems.map { ["problem", $0.text.escapedForTerminal] }
         guard let report else { return rows }
         if let deleted { rows.append(["deleted", "\(deleted) damaged"]) }
         rows.append(
@@ -227,11 +272,30 @@ private struct StatusAnswer: Encodable {
         var deleted: Int?
     }
 
+    struct Group: Encodable {
+        /// Absent if its name is locked.
+        var group: String?
+        var items: Int
+        var bytes: Int
+        /// Absent for no limit.
+        var quota: Int?
+    }
+
+    struct Problem: Encodable {
+        var kind: String
+        var text: String
+    }
+
     var vault: String?
     var format: Int
     var enclave: String
     var lock: String
     var passcode: Bool
+    /// The memory that a try of the passcode takes in MiB, and the passes over it. Absent if this tool may not know.
+    var passcodeMemory: Int?
+    var passcodePasses: Int?
+    /// The number of wrong passcodes in a row that erases everything; absent for never.
+    var eraseAfter: Int?
     var failedAttempts: Int
     var retryAfter: Int
     var daemon: Bool
@@ -244,9 +308,26 @@ private struct StatusAnswer: Encodable {
     var recoveryKeySince: String?
     /// Absent if this tool may not know.
     var items: [String: Int]?
+    /// Absent if this tool may list none.
+    var groups: [Group]?
+    /// Absent if there is none, or if this tool may not know.
+    var problems: [Problem]?
     var integrity: Integrity?
 
-    init(_ status: VaultStatus, _ report: IntegrityReport?, _ deleted: Int?) {
+    init(
+        _ status: VaultStatus, _ condition: VaultCondition, _ groups: [GroupUsage], _ report: IntegrityReport?,
+        _ deleted: Int?
+    ) {
+        if !groups.isEmpty {
+            self.groups = groups.map { Group(group: $0.group, items: $0.items, bytes: $0.bytes, quota: $0.quota) }
+                .sorted { ($0.group ?? "") < ($1.group ?? "") }
+        }
+        if !condition.problems.isEmpty {
+            problems = condition.problems.map { Problem(kind: $0.kind.name, text: $0.text) }
+        }
+        passcodeMemory = condition.cost.map { Int($0.memoryKiB >> 10) }
+        passcodePasses = condition.cost.map { Int($0.passes) }
+        eraseAfter = condition.eraseAfter.map(Int.init)
         vault = status.path
         format = status.formatVersion
         enclave = status.enclave
@@ -271,6 +352,14 @@ private struct StatusAnswer: Encodable {
         integrity = report.map {
             Integrity(valid: $0.validItems, locked: $0.lockedItems, problems: $0.problems, deleted: deleted)
         }
+    }
+}
+
+extension VaultSession {
+    /// What an operator should know although the vault works; nothing if this tool may not know.
+    var condition: VaultCondition {
+        // A daemon of an earlier version does not know the operation.
+        (try? perform(ReadCondition())) ?? VaultCondition()
     }
 }
 

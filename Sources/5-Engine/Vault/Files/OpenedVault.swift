@@ -439,6 +439,11 @@ final class OpenedVault: Sendable {
         return try store.counts(for: authorization, filedUnder: listings)
     }
 
+    /// Returns the digests of all groups of which there is anything.
+    func groups(for authorization: Authorization) throws -> [Int64] {
+        try reading(for: authorization) { reader, _ in try reader.groups() }
+    }
+
     /// Returns what SQLite finds wrong with the file of the rows.
     func structuralProblems() throws(StoreError) -> [String] { try store.structuralProblems() }
 

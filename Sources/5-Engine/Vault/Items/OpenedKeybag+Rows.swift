@@ -77,6 +77,18 @@ extension OpenedKeybag {
         return item
     }
 
+    /// Returns the name of the group with a digest, from a row that can be opened; nil if there is none.
+    func name(ofGroup group: Int64, _ reader: ItemStore.Reader) throws -> String? {
+        var name: String?
+        try reader.forEachRow(inGroup: group) { row in
+            // Of what is locked or damaged, another row may tell it.
+            guard let item = try? openMetadata(of: row), groupDigest(item.accessGroup) == group else { return true }
+            name = item.accessGroup
+            return false
+        }
+        return name
+    }
+
     /// What a deleted synchronizable item leaves behind: its primary key and dates, no value.
     ///
     /// Sealed under the 'always' class, so that items can be deleted while they are locked; a locked

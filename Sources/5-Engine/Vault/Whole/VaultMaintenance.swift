@@ -6,6 +6,7 @@ import Keybag
 import KeychainModel
 import PrivateFiles
 import Sealing
+import SecureMemory
 import VaultInterface
 
 /// Tells the state of the vault, erases it, and finds and deletes damaged items.
@@ -13,6 +14,10 @@ struct VaultMaintenance: Sendable {
     let vault: OpenedVault
     let gate: VaultGate
     let tries: PasscodeGuard
+    /// Returns the problems of the program that serves the vault.
+    let otherProblems: @Sendable () -> [VaultProblem]
+    /// Returns the lowest limit that the program that serves the vault sets for an access group.
+    let quota: @Sendable (String) -> Int?
 
     func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
         let authorization = try gate.authorize(AccessRequest(.status), as: client, recordedAs: .inspected)
@@ -35,6 +40,48 @@ struct VaultMaintenance: Sendable {
                 status.retryAfter = max(Int(clamping: attempts.wait.rounded(.up)), try keys.enclave.lockoutTime())
             }
             return status
+        }
+    }
+
+    func perform(_ operation: ReadCondition, as client: Client) throws(VaultError) -> VaultCondition {
+        _ = try gate.authorize(AccessRequest(.status), as: client, recordedAs: .inspected)
+        guard !client.rights.isDisjoint(with: [.unlock, .administer]) else { return VaultCondition() }
+        do {
+            let problem = try vault.deviceSecretProblem()
+            let passcode = vault.keys.keybag.passcode
+            return VaultCondition(
+                problems: [problem].compactMap(\.self) + otherProblems(),
+                cost: passcode.map { Argon2Cost(memoryKiB: $0.cost.memoryKiB, passes: $0.cost.passes) },
+                eraseAfter: passcode?.eraseAfter)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    func perform(
+        _ operation: ReadUsage, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let authorization = try gate.authorize(
+            AccessRequest(.status, namesItems: false), as: client, recordedAs: .inspected)
+        try gate.perform(authorization) {
+            var named: [Int64: String]?
+            if case .only(let names) = authorization.scope {
+                named = Dictionary(names.map { (vault.keybag.groupDigest($0), $0) }) { first, _ in first }
+            }
+            var next = try named.map { $0.keys.sorted() } ?? vault.groups(for: authorization)
+            while let group = next.popLast() {
+                let (items, bytes, name) = try vault.reading(for: authorization) { reader, keybag in
+                    let (items, bytes) = try reader.usage(of: group)
+                    return (items, bytes, try named?[group] ?? keybag.name(ofGroup: group, reader))
+                }
+                try CurrentCall.served?.giveWay()
+                guard bytes > 0 || named != nil else { continue }
+                let isOperator = authorization.scope == .every && client.rights.contains(.administer)
+                try send(
+                    GroupUsage(
+                        group: name, items: items, bytes: bytes,
+                        quota: name.flatMap { isOperator ? quota($0) : client.quotas?.bytes(of: $0) }))
+            }
         }
     }
 

@@ -37,6 +37,14 @@ struct VaultRecovery: Sendable {
         }
     }
 
+    func perform(
+        _ operation: PutBackDeviceSecret, as client: Client
+    ) throws(VaultError) -> PutBackDeviceSecret.Reply {
+        let authorization = try gate.authorize(
+            AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .deviceSecretPutBack)
+        return try gate.perform(authorization) { try vault.putBackDeviceSecret() }
+    }
+
     /// Puts the keys of the vault in the folder at `path` into a fresh enclave, without a passcode.
     static func restoreKeys(
         at path: String, with key: RecoveryKey, in kind: EnclaveKind, detectsRollback: Bool, enclaves: EnclavePlace
