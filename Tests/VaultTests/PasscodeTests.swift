@@ -44,6 +44,40 @@ import VaultInterface
         return (read, locked)
     }
 
+    private func condition(_ vault: EmbeddedVault) throws -> VaultCondition {
+        try vault.perform(ReadCondition(), as: .owner)
+    }
+
+    /// What was chosen for a passcode holds for the one that takes its place, unless something else is chosen.
+    @Test func aChangedPasscodeKeepsWhatWasChosen() throws {
+        let vault = try EmbeddedVault.open(at: path)
+        #expect(try condition(vault) == VaultCondition())
+        let chosen = PasscodeOptions(cost: .explicit(memoryMiB: 2, passes: 3), eraseAfter: 10)
+        try vault.setPasscode(.test("1"), options: chosen, as: .owner)
+        let kept = VaultCondition(cost: Argon2Cost(memoryKiB: 2_048, passes: 3), eraseAfter: 10)
+        #expect(try condition(vault) == kept)
+        try vault.changePasscode(from: .test("1"), to: .test("2"), options: PasscodeOptions(), as: .owner)
+        #expect(try condition(vault) == kept)
+        let renewal = RenewKeys(passcode: try .test("2"), next: try .test("3"), options: PasscodeOptions())
+        _ = try vault.perform(renewal, as: .owner) { _ in }
+        #expect(try condition(vault) == kept)
+        try vault.changePasscode(from: .test("3"), to: .test("4"), options: .cheapest, as: .owner)
+        #expect(try condition(vault) == VaultCondition(cost: Argon2Cost(memoryKiB: 1_024, passes: 1), eraseAfter: 10))
+        try vault.changePasscode(
+            from: .test("4"), to: .test("5"), options: PasscodeOptions(eraseAfter: 0), as: .owner)
+        #expect(try condition(vault) == VaultCondition(cost: Argon2Cost(memoryKiB: 1_024, passes: 1)))
+        // More passes than this machine would take are kept, too.
+        let slow = PasscodeOptions(cost: .explicit(memoryMiB: 256, passes: 9))
+        try vault.changePasscode(from: .test("5"), to: .test("6"), options: slow, as: .owner)
+        try vault.changePasscode(from: .test("6"), to: .test("7"), options: PasscodeOptions(), as: .owner)
+        let cost = try #require(try condition(vault).cost)
+        #expect(cost.memoryKiB == 256 << 10 && cost.passes >= 9)
+        #expect(throws: VaultError.self) {
+            try vault.changePasscode(
+                from: .test("7"), to: .test("8"), options: PasscodeOptions(eraseAfter: 256), as: .owner)
+        }
+    }
+
     @Test func classesMeanWhatTheirNamesSay() throws {
         let all = Set(Self.perClass.map(\.1))
         let always: Set = ["dk", "dku"]

@@ -30,9 +30,11 @@ public struct KeychainPasscode: Sendable {
     /// What guessing a passcode costs, and how often it may fail.
     public struct Options: Sendable, Hashable {
         /// What each try costs: 1 to 4,096 whole MiB of memory, and 1 to 64 passes. Nil for 256 MiB or more, calibrated
-        /// on this machine so that a try takes at least 250 ms.
+        /// on this machine so that a try takes at least 250 ms. A changed passcode then keeps the memory of the one
+        /// before and has at least its passes.
         public var cost: Argon2Cost?
-        /// The number of wrong passcodes in a row, 1 to 255, after which everything is erased; nil for never.
+        /// The number of wrong passcodes in a row, 1 to 255, after which everything is erased; nil for never. A changed
+        /// passcode then keeps the number of the one before, and 0 takes that away.
         public var eraseAfter: Int?
 
         /// Options; see the properties.

@@ -45,8 +45,13 @@ extension GuessingTime {
     ///   - files: What an attacker has to have, as in "the file".
     ///   - loss: What holds if the secret is forgotten; nil if something else opens it then.
     func show(_ secret: String, with files: String, ifForgotten loss: String?) {
+        CommandNote.show(sentence(secret, with: files) + (loss.map { ". \($0)" } ?? ""))
+    }
+
+    /// What the secret is worth.
+    func sentence(_ secret: String, with files: String) -> String {
         let time = seconds < 1 ? words : "at most \(words)"
         let worth = isWeak ? "weak: who has \(files) guesses it in \(time); use five or more words" : "strong"
-        CommandNote.show("the \(secret) is \(worth)" + (loss.map { ". \($0)" } ?? ""))
+        return "the \(secret) is \(worth)"
     }
 }

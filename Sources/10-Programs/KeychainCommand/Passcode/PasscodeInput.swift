@@ -110,7 +110,10 @@ struct NewPasscodeInput: ParsableArguments {
 
     @Option(
         name: .customLong("erase-after"),
-        help: ArgumentHelp("Erase everything after this many wrong passcodes in a row.", valueName: "n"))
+        help: ArgumentHelp(
+            "Erase everything after this many wrong passcodes in a row. A changed passcode keeps the number; 0 takes it "
+                + "away.",
+            valueName: "n"))
     var eraseAfter: Int?
 
     func validate() throws {
@@ -127,17 +130,51 @@ struct NewPasscodeInput: ParsableArguments {
         return PasscodeOptions(cost: cost ?? .interactive, eraseAfter: eraseAfter)
     }
 
+    /// Asks a person who typed a weak passcode whether it is to be set all the same. A script is told afterwards.
+    ///
+    /// - Returns: Whether a person was told what the passcode is worth.
+    /// - Throws: ``Failure`` unless the person agrees.
+    func confirm(_ passcode: SecretBytes, in session: VaultSession) throws -> Bool {
+        // An empty one is refused anyway.
+        guard descriptor == nil, !passcode.isEmpty, let terminal = CommandTerminal() else { return false }
+        let condition = session.condition
+        let time = guessingTime(of: passcode, costing: memory == nil ? condition.cost : nil)
+        guard time.isWeak else { return false }
+        let sentence = time.sentence("passcode", with: Self.files(try? session.perform(ReadStatus())))
+        guard
+            try terminal.ask(
+                "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\nType 'weak' to set it all the same: ")
+                == "weak"
+        else { throw Failure(status: errSecUserCanceled, "not confirmed: nothing was changed") }
+        return true
+    }
+
     /// Tells what a passcode that was set is worth.
-    func showWorth(of passcode: SecretBytes, in session: VaultSession) {
+    ///
+    /// - Parameter isTold: Whether a person was told before.
+    func showWorth(of passcode: SecretBytes, in session: VaultSession, isTold: Bool) {
         var loss: String?
         let status = try? session.perform(ReadStatus())
         if case .absent = status?.recoveryKey {
             loss = "If it is forgotten, only a recovery key opens the vault: `keychain recovery create`"
         }
-        GuessingTime(passcode, memory: memory ?? 256, passes: passes ?? 2).show(
-            "passcode",
-            with: status?.enclave == "tpm2" ? "the vault's folder and this machine's TPM" : "the vault's folder",
-            ifForgotten: loss)
+        if isTold {
+            if let loss { CommandNote.show(loss) }
+            return
+        }
+        guessingTime(of: passcode, costing: session.condition.cost)
+            .show("passcode", with: Self.files(status), ifForgotten: loss)
+    }
+
+    /// - Parameter cost: What a try costs in this vault; nil for what was chosen, or else the default.
+    private func guessingTime(of passcode: SecretBytes, costing cost: Argon2Cost?) -> GuessingTime {
+        GuessingTime(
+            passcode, memory: cost.map { Int($0.memoryKiB >> 10) } ?? memory ?? 256,
+            passes: cost.map { Int($0.passes) } ?? passes ?? 2)
+    }
+
+    private static func files(_ status: VaultStatus?) -> String {
+        status?.enclave == "tpm2" ? "the vault's folder and this machine's TPM" : "the vault's folder"
     }
 
     /// The new passcode: from the descriptor, or typed twice.

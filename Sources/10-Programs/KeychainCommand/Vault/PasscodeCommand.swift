@@ -34,7 +34,8 @@ struct SetPasscodeCommand: DocumentedCommand {
     static let summary = "Set the passcode of a vault that has none."
     static let details = """
         The items stay as they are. Only their class keys are wrapped again, which takes the same time for one item as \
-        for a million. Programs that have the vault open need the passcode before they can write again.
+        for a million. Programs that have the vault open need the passcode before they can write again. At a terminal \
+        you have to type 'weak' before a weak passcode is set; a script is told afterwards.
         """
     static let examples = [
         Example("Type it twice", "keychain passcode set"),
@@ -52,9 +53,10 @@ struct SetPasscodeCommand: DocumentedCommand {
         let status = try session.perform(ReadStatus())
         guard !status.isPasscodeSet else { throw Failure(.passcodeIsSet) }
         let passcode = try new.ask()
+        let isTold = try new.confirm(passcode, in: session)
         try session.perform(SetPasscode(passcode, options: new.options))
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
-        new.showWorth(of: passcode, in: session)
+        new.showWorth(of: passcode, in: session, isTold: isTold)
     }
 }
 
@@ -66,6 +68,9 @@ struct ChangePasscodeCommand: DocumentedCommand {
         it, and with them later items. If the old passcode may be known, add --new-keys: the command then also \
         replaces the class keys and seals every item again, as `keychain rekey` does. Older copies of the vault's \
         files still open with the old passcode.
+
+        What a try of the passcode costs stays as it was set with --memory and --passes, unless they are given again, \
+        and so does --erase-after. `keychain status` shows them.
         """
     static let examples = [
         Example("Type the old one, and the new one twice", "keychain passcode change"),
@@ -89,6 +94,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
         try session.requirePasscodeToTry()
         let old = try passcode.ask()
         let next = try new.ask()
+        let isTold = try new.confirm(next, in: session)
         if newKeys {
             _ = try session.renewKeys(old, next: (next, new.options))
             session.noteFilesOfFormerKeys()
@@ -96,7 +102,7 @@ struct ChangePasscodeCommand: DocumentedCommand {
             try session.perform(ChangePasscode(from: old, to: next, options: new.options))
         }
         if json { return try StandardOutput.write(json: PasscodeCommandAnswer(passcode: true)) }
-        new.showWorth(of: next, in: session)
+        new.showWorth(of: next, in: session, isTold: isTold)
         if !newKeys {
             CommandNote.show(
                 "the class keys did not change: if somebody else may know the old passcode, replace them with "

@@ -40,7 +40,7 @@ struct VaultPasscode: Sendable {
             try Self.checkNew(operation.next)
             let checked = try passcodes.checked(operation.passcode)
             let (protection, nextKey) = try PasscodeProtection(
-                operation.options, isAnchored: checked.protection.isAnchored
+                operation.options, replacing: checked.protection, isAnchored: checked.protection.isAnchored
             ).guarding(operation.next, in: vault.keys.enclave)
             isAgreementKeyReplaced = try replace(checked, by: nextKey, protection)
             present = checked.protection
@@ -106,10 +106,12 @@ struct VaultPasscode: Sendable {
 
 extension PasscodeProtection {
     /// Makes a protection with a fresh salt and the chosen cost.
-    init(_ options: PasscodeOptions, isAnchored: Bool) throws {
+    ///
+    /// - Parameter present: That of the passcode before, of which what is not chosen stays.
+    init(_ options: PasscodeOptions, replacing present: PasscodeProtection? = nil, isAnchored: Bool) throws {
         let cost: Argon2id.Cost
         switch options.cost {
-        case .interactive: cost = try PasscodeCost.calibrated()
+        case .interactive: cost = try Self.unchosenCost(replacing: present?.cost)
         case .explicit(let memoryMiB, let passes):
             cost = Argon2id.Cost(
                 memoryKiB: UInt32(clamping: memoryMiB) &* 1024, passes: UInt32(clamping: passes))
@@ -117,13 +119,25 @@ extension PasscodeProtection {
                 throw VaultError.invalidRequest(reason: "a passcode costs 1 to 4096 MiB and 1 to 64 passes")
             }
         }
-        var eraseAfter: UInt8?
-        if let limit = options.eraseAfter {
+        var eraseAfter = present?.eraseAfter
+        if options.eraseAfter == 0, present != nil {
+            eraseAfter = nil
+        } else if let limit = options.eraseAfter {
             guard (1...255).contains(limit) else {
                 throw VaultError.invalidRequest(reason: "the vault is erased after 1 to 255 wrong passcodes, or never")
             }
             eraseAfter = UInt8(truncatingIfNeeded: limit)
         }
         self = .fresh(cost: cost, eraseAfter: eraseAfter, isAnchored: isAnchored)
+    }
+
+    /// The cost if nobody chose one. Memory that differs from the default was chosen for the passcode before. The
+    /// default was calibrated, perhaps on a slower machine, but its passes may have been chosen, too.
+    private static func unchosenCost(replacing present: Argon2id.Cost?) throws(KeybagError) -> Argon2id.Cost {
+        guard let present else { return try PasscodeCost.calibrated() }
+        guard present.memoryKiB == PasscodeCost.defaultMemoryKiB else { return present }
+        var cost = try PasscodeCost.calibrated()
+        cost.passes = max(cost.passes, present.passes)
+        return cost
     }
 }

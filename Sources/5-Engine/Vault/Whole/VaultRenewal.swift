@@ -76,7 +76,8 @@ struct VaultRenewal: Sendable {
             return try protection.guarding(passcode, in: vault.keys.enclave)
         }
         try VaultPasscode.checkNew(next)
-        return try PasscodeProtection(operation.options, isAnchored: false).guarding(next, in: vault.keys.enclave)
+        return try PasscodeProtection(operation.options, replacing: present.protection, isAnchored: false)
+            .guarding(next, in: vault.keys.enclave)
     }
 
     private func fill(
