@@ -15,6 +15,9 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
     case readOnly(path: String)
     /// Another process held the lock until the deadline.
     case lockTimeout(path: String)
+    /// The file was replaced, and the folder's list of files could not be flushed: after a crash, the former file may
+    /// be there again.
+    case unflushed(path: String, errno: Int32)
     case system(operation: String, path: String, errno: Int32)
 
     package var description: String {
@@ -38,6 +41,8 @@ package enum FileError: Error, Equatable, CustomStringConvertible {
             "\(path) cannot be written: the file system or folder is read-only"
         case .lockTimeout(let path):
             "another process holds \(path); try again when it is done"
+        case .unflushed(let path, let errno):
+            "\(path) was replaced, and the disk may not have it: \(String(cString: strerror(errno)))"
         case .system(let operation, let path, let errno):
             "\(operation) \(path): \(String(cString: strerror(errno)))"
                 + (errno == EACCES || errno == EPERM || errno == ENOTDIR

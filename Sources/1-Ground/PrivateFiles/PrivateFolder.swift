@@ -91,6 +91,8 @@ package struct PrivateFolder: Sendable, Hashable {
     /// Replaces `name` with `contents`. A crash at any moment leaves either the old or the new file.
     ///
     /// Writes a temporary file, flushes it, renames it and flushes the folder.
+    ///
+    /// - Throws: ``FileError``: ``FileError/unflushed(path:errno:)`` if the new file is in its place all the same.
     package func replace(_ name: String, with contents: Data) throws(FileError) {
         let temporary = path(of: ".\(name).\(getpid()).\(UInt64.random(in: 0 ... .max))")
         do throws(FileReplacement.Failure) {
@@ -98,7 +100,13 @@ package struct PrivateFolder: Sendable, Hashable {
         } catch {
             throw FileError(error.operation, error.path, errno: error.errno)
         }
-        try synchronize()
+        do throws(FileError) {
+            try synchronize()
+        } catch {
+            var code = EIO
+            if case .system(_, _, let errno) = error { code = errno }
+            throw .unflushed(path: path(of: name), errno: code)
+        }
     }
 
     /// Removes the temporary files of replacements that a crash interrupted.

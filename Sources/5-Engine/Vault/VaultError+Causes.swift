@@ -24,6 +24,18 @@ extension VaultError {
             }
     }
 
+    /// The error after something was done that the disk may not have.
+    ///
+    /// - Parameters:
+    ///   - done: What holds now, as in "the new passcode is in force".
+    ///   - consequence: What may hold after a crash, and what to do.
+    static func unflushed(_ done: String, _ flush: FileError, _ consequence: String) -> VaultError {
+        .inputOutput(
+            reason:
+                "\(done), but the disk may not have it (\(flush)). After a crash or a power failure, \(consequence). Look "
+                + "at the kernel's log before you rely on this disk")
+    }
+
     private static func cause(_ error: StoreError) -> VaultError {
         switch error {
         case .corrupt(let reason):
@@ -74,6 +86,7 @@ extension VaultError {
         case .diskFull: .diskFull(reason: error.description)
         case .readOnly: .readOnly(reason: error.description)
         case .lockTimeout: .busy
+        case .unflushed: .inputOutput(reason: error.description)
         default: .unusableVault(reason: error.description)
         }
     }

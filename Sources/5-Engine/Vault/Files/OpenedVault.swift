@@ -153,18 +153,20 @@ final class OpenedVault: Sendable {
 
     /// Replaces the keybag by one with the same class keys under another passcode, durably, and continues with it.
     ///
+    /// - Returns: Why the disk may not have the keybag that is in force; nil if it has.
     /// - Throws: ``VaultError/busy`` when another program changed the passcode at the same time.
     func rewrapKeys(
         from present: CheckedPasscode?, to nextKey: LockedBytes?, _ protection: PasscodeProtection?
-    ) throws {
+    ) throws -> FileError? {
         guard let folder else {
             let keys = keys
             let next = try keys.keybag.rewrapped(from: present?.key, to: nextKey, protection, in: keys.enclave)
             try keys.adopt(next, with: nextKey)
-            return tellLockState()
+            tellLockState()
+            return nil
         }
         try checkStoreIsInPlace()
-        let rewrapped = try folder.folder.withLock {
+        let (rewrapped, flush) = try folder.folder.withLock {
             let current = try checkedKeybag(keybag.identifier, present, in: folder)
             let next = try current.keys.keybag.rewrapped(
                 from: present?.key, to: nextKey, protection, in: current.keys.enclave)
@@ -173,6 +175,7 @@ final class OpenedVault: Sendable {
         }
         try rewrapped.keys.adopt(rewrapped.keys.keybag, with: nextKey)
         try replace(with: rewrapped, store)
+        return flush
     }
 
     /// Begins to renew the class keys.
@@ -195,13 +198,14 @@ final class OpenedVault: Sendable {
     /// - Parameters:
     ///   - passcode: The present one; nil if none is set.
     ///   - nextKey: The next passcode, stretched with `protection`.
-    /// - Returns: What is sealed under the new keys.
+    /// - Returns: What is sealed under the new keys, and why the disk may not have the keybag that is in force; nil if
+    ///   it has.
     func complete(
         _ renewal: KeyRenewal, from passcode: CheckedPasscode?, to nextKey: LockedBytes?,
         _ protection: PasscodeProtection?, for authorization: Authorization
-    ) throws -> RenewalSummary {
+    ) throws -> (summary: RenewalSummary, flush: FileError?) {
         guard let folder else { throw VaultError.busy }
-        let summary = try folder.folder.withLock {
+        let result = try folder.folder.withLock {
             try checkStoreIsInPlace()
             let present = try checkedKeybag(renewal.former.identifier, passcode, in: folder)
             let enclave = present.keys.enclave
@@ -216,18 +220,26 @@ final class OpenedVault: Sendable {
             // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
             // is locked.
             try folder.folder.remove(VaultFolder.fileAgreementKeyName)
-            let renewed = try folder.replaceKeybag(with: next, in: enclave)
-            try renewal.commit()
+            var (renewed, flush) = try folder.replaceKeybag(with: next, in: enclave)
+            // After a crash the former keybag may be there again, and then needs its store.
+            if flush == nil {
+                do {
+                    try renewal.commit()
+                } catch let error as FileError {
+                    flush = error
+                }
+            }
             if let nextKey { try renewed.keys.unlock(with: nextKey) }
             try replace(with: renewed, renewal.store, isRenewal: true)
             // If this fails, the next program that opens the vault does it.
-            try? folder.completeRenewal(from: present.identifier, to: renewed.identifier)
-            return RenewalSummary(
+            if flush == nil { try? folder.completeRenewal(from: present.identifier, to: renewed.identifier) }
+            let summary = RenewalSummary(
                 items: counts.items, formerVersions: counts.formerVersions, hadRecoveryKey: hadRecoveryKey)
+            return (summary, flush)
         }
         // Marks of deletions are gone, and numbers go on after a gap.
         changeNotifier.changed(.thisProcess) { _ in true }
-        return summary
+        return result
     }
 
     /// The keybag on disk, for a holder of the folder's lock.
@@ -258,7 +270,7 @@ final class OpenedVault: Sendable {
             last = now
             return true
         }
-        if isDue { try rewrapKeys(from: passcode, to: passcode.key, passcode.protection) }
+        if isDue { _ = try rewrapKeys(from: passcode, to: passcode.key, passcode.protection) }
     }
 
     /// A counter in a TPM wears out.
@@ -270,12 +282,14 @@ final class OpenedVault: Sendable {
     ///
     /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
     /// can be read, and a crash before the rows are gone is completed at the next opening.
+    ///
+    /// - Throws: ``VaultError/inputOutput(reason:)`` if the disk may still have the former keys.
     func erase(for authorization: Authorization) throws {
         let (former, formerKeys) = opened.withLock { ($0.store, $0.keybag.keys) }
         if let folder {
             // Another program may have renewed the keys. An erase is for a vault that is damaged, too.
             try? takeOverChangedKeybag()
-            try folder.folder.withLock {
+            let flush = try folder.folder.withLock {
                 try checkStoreIsInPlace()
                 // A renewal that was killed may have left the store of its former keybag.
                 if let present = try? folder.openKeybag() { try? folder.settleRenewal(present) }
@@ -283,11 +297,17 @@ final class OpenedVault: Sendable {
                 // for as long as there are milliseconds since 1970.
                 let milliseconds = UInt64(clamping: max(0, Date().timeIntervalSince1970 * 1_000))
                 let last = (try? former.sequence()) ?? 0
-                var fresh = try folder.replaceKeys(after: max(last + 1, milliseconds))
+                var (fresh, flush) = try folder.replaceKeys(after: max(last + 1, milliseconds))
                 // Other processes have the keys of these rows in memory, and notice that they are gone.
                 try? former.write(for: authorization) { try $0.retire(for: fresh.identifier) }
                 let store = try folder.openStore(of: &fresh)
                 try replace(with: fresh, store)
+                return flush
+            }
+            if let flush {
+                changeNotifier.changed(.thisProcess) { _ in true }
+                throw VaultError.unflushed(
+                    "the vault is erased", flush, "the former keys may be there again: erase it again")
             }
         } else {
             let fresh = try ClassKeys(Keybag.generate(in: formerKeys.enclave), in: formerKeys.enclave)

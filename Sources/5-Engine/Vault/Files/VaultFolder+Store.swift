@@ -87,7 +87,8 @@ extension VaultFolder {
             }
             try removeStore(Self.storeName(of: replaced))
         }
-        return try replaceKeybag(with: keybag.keys.keybag.withErasureComplete(), in: keybag.keys.enclave)
+        // If it is not flushed, the next opening does this again.
+        return try replaceKeybag(with: keybag.keys.keybag.withErasureComplete(), in: keybag.keys.enclave).keybag
     }
 
     private func isWithoutTables(_ name: String, _ keybag: OpenedKeybag) throws -> Bool {
@@ -147,8 +148,9 @@ extension VaultFolder {
             let converted = try replaceKeybag(
                 with: keybag.keys.keybag.knowing(storeSequence: sequence).withErasureComplete(),
                 in: keybag.keys.enclave)
+            if let flush = converted.flush { throw flush }
             try removeStore(Self.plainStoreName)
-            return converted
+            return converted.keybag
         } catch {
             plain.abandon()
             throw error

@@ -85,7 +85,8 @@ struct VaultFolder: Sendable {
     /// keybag can be opened again. For callers that hold the folder's lock.
     ///
     /// - Parameter sequence: A number above those of all changes so far, after which those of the new store go on.
-    func replaceKeys(after sequence: UInt64) throws -> OpenedKeybag {
+    /// - Returns: The keybag, and why the disk may not have it; nil if it has.
+    func replaceKeys(after sequence: UInt64) throws -> (keybag: OpenedKeybag, flush: FileError?) {
         let present = try completeErase(openKeybag()).keys
         let enclave = try makeEnclave(Self.nextSecretName, present.enclave.kind)
         let keybag = try Keybag.generate(
@@ -93,22 +94,36 @@ struct VaultFolder: Sendable {
         ).knowing(storeSequence: max(sequence, present.keybag.storeSequence ?? 0))
         // It holds the keys that are to be destroyed.
         try folder.remove(Self.recoveryName)
-        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
+        let flush = try replaceKeybagFile(with: keybag.encoded(in: enclave))
         try folder.rename(Self.nextSecretName, to: Self.deviceSecretName)
         // Whatever would still be wrapped for the key that is gone could never be opened.
         try folder.remove(Self.fileAgreementKeyName)
         try folder.remove(Self.formerKeysName(of: present.keybag.identifier))
         try folder.remove(AuditReader.anchorName)
-        return try inUse(keybag, in: enclave)
+        return (try inUse(keybag, in: enclave), flush)
     }
 
     /// Puts a keybag with the same class keys under another passcode in the place of the present one. For
     /// callers that hold the folder's lock.
     ///
     /// - Parameter keybag: If it has a counter, it is for the counter's next value.
-    func replaceKeybag(with keybag: Keybag, in enclave: any Enclave) throws -> OpenedKeybag {
-        try folder.replace(Self.keybagName, with: try keybag.encoded(in: enclave))
-        return try inUse(keybag, in: enclave)
+    /// - Returns: The keybag, and why the disk may not have it; nil if it has.
+    func replaceKeybag(
+        with keybag: Keybag, in enclave: any Enclave
+    ) throws -> (keybag: OpenedKeybag, flush: FileError?) {
+        let flush = try replaceKeybagFile(with: keybag.encoded(in: enclave))
+        return (try inUse(keybag, in: enclave), flush)
+    }
+
+    /// - Returns: Why the disk may not have the file that is in its place; nil if it has.
+    private func replaceKeybagFile(with encoded: Data) throws(FileError) -> FileError? {
+        do throws(FileError) {
+            try folder.replace(Self.keybagName, with: encoded)
+            return nil
+        } catch {
+            guard case .unflushed = error else { throw error }
+            return error
+        }
     }
 
     /// Opens a keybag that is in its file, unless it is older than one that was.

@@ -95,7 +95,7 @@ final class VaultLock: Sendable {
         let present = checked.protection
         let marked = PasscodeProtection.fresh(cost: present.cost, eraseAfter: present.eraseAfter, isAnchored: true)
         guard let (protection, key) = try? marked.guarding(passcode, in: vault.keys.enclave) else { return }
-        try? vault.rewrapKeys(from: checked, to: key, protection)
+        _ = try? vault.rewrapKeys(from: checked, to: key, protection)
     }
 
     func perform(_ operation: LockVault, as client: Client) throws(VaultError) {

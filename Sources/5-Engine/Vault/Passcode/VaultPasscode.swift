@@ -2,6 +2,7 @@ import Access
 import Bytes
 import Keybag
 import KeychainModel
+import PrivateFiles
 import Sealing
 import SecureMemory
 import VaultInterface
@@ -16,6 +17,7 @@ struct VaultPasscode: Sendable {
     let fileAgreementKey: FileAgreementKeyFile
 
     func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+        var flush: FileError?
         try gated(as: client, recordedAs: .passcodeSet) {
             try Self.checkNew(operation.passcode)
             // Another program may have set one: its items must stay, and its count of wrong passcodes too.
@@ -29,31 +31,44 @@ struct VaultPasscode: Sendable {
                 operation.passcode, in: vault.keys.enclave)
             // Before the passcode is set, so that tries are counted from the first moment.
             try passcodes.tries.forget(vault.keys)
-            try replace(nil, by: key, protection)
+            flush = try replace(nil, by: key, protection).flush
+        }
+        if let flush {
+            throw .unflushed("the passcode is set", flush, "the vault may have none: set it again then")
         }
     }
 
     func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
         var present: PasscodeProtection?
         var isAgreementKeyReplaced = false
+        var flush: FileError?
         try gated(as: client, recordedAs: .passcodeChanged) {
             try Self.checkNew(operation.next)
             let checked = try passcodes.checked(operation.passcode)
             let (protection, nextKey) = try PasscodeProtection(
                 operation.options, replacing: checked.protection, isAnchored: checked.protection.isAnchored
             ).guarding(operation.next, in: vault.keys.enclave)
-            isAgreementKeyReplaced = try replace(checked, by: nextKey, protection)
+            (isAgreementKeyReplaced, flush) = try replace(checked, by: nextKey, protection)
             present = checked.protection
         }
         if let present { lock.finish(present, isAgreementKeyReplaced: isAgreementKeyReplaced, as: client) }
+        if let flush {
+            throw .unflushed(
+                "the new passcode is in force", flush, "the former one may be: keep both, and change it again then")
+        }
     }
 
     func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+        var flush: FileError?
         try gated(as: client, recordedAs: .passcodeRemoved) {
             let present = try passcodes.checked(operation.passcode)
             // First the key, then the rows: nothing can open them from here on, and nothing finds them.
-            try replace(present, by: nil, nil)
+            flush = try replace(present, by: nil, nil).flush
             try deleteItemsOfPasscodeClass()
+        }
+        if let flush {
+            throw .unflushed(
+                "the passcode is removed", flush, "it may be there again: keep it, and remove it again then")
         }
     }
 
@@ -75,14 +90,14 @@ struct VaultPasscode: Sendable {
         try gate.perform(gate.authorize(request, as: client, recordedAs: event), body)
     }
 
-    /// - Returns: What ``FileAgreementKeyFile/update()`` does.
-    @discardableResult
+    /// - Returns: What ``FileAgreementKeyFile/update()`` does, and why the disk may not have the keybag that is in
+    ///   force.
     private func replace(
         _ present: CheckedPasscode?, by nextKey: LockedBytes?, _ protection: PasscodeProtection?
-    ) throws -> Bool {
-        try vault.rewrapKeys(from: present, to: nextKey, protection)
+    ) throws -> (isAgreementKeyReplaced: Bool, flush: FileError?) {
+        let flush = try vault.rewrapKeys(from: present, to: nextKey, protection)
         lock.callOff()
-        return fileAgreementKey.update()
+        return (fileAgreementKey.update(), flush)
     }
 
     /// Deletes none if the class has a key again.

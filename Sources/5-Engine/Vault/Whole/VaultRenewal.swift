@@ -25,7 +25,7 @@ struct VaultRenewal: Sendable {
         let request = AccessRequest(.passcode, isAboutWholeVault: true)
         let authorization = try gate.authorize(request, as: client, recordedAs: .keysRenewed)
         var wasLocked = false
-        let summary = try gate.perform(authorization) {
+        let (summary, flush) = try gate.perform(authorization) {
             try vault.takeOverChangedKeybag()
             guard vault.folder != nil else {
                 throw VaultError.unsupported(reason: "the keys of a vault in memory cannot be renewed: it has no files")
@@ -49,6 +49,13 @@ struct VaultRenewal: Sendable {
         if let passcode = operation.next ?? operation.passcode { try? lock.unlock(with: passcode, as: client) }
         // Somebody has locked the vault meanwhile.
         if wasLocked { lock.enter(.locked) }
+        if let flush {
+            throw .unflushed(
+                "the new class keys are in force" + (operation.next == nil ? "" : ", and so is the new passcode"),
+                flush,
+                "the former ones may be" + (operation.next == nil ? "" : ": keep both passcodes")
+                    + "; renew the keys again then")
+        }
         return summary
     }
 
