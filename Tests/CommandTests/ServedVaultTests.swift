@@ -316,6 +316,156 @@ import Testing
         #expect(outcome.errors.contains("does not hold the right 'administer'"))
     }
 
+    /// A daemon has the device secret in memory, and works on without the file. The vault would be gone with it.
+    @Test func aLostDeviceSecretIsToldWhileTheDaemonRuns() throws {
+        let outcome = try served(
+            """
+            keychain status --check && echo sound
+            keychain recovery put-back
+            mv served/device-secret away
+            keychain get mail alice; echo
+            keychain status --check 2>&1; echo "status $?"
+            keychain status | grep problem
+            keychain status --json | grep -o '"problems":.*' | cut -c 1-60
+            mkdir other; cp "$(readlink -f bin/keychain)" other/keychain
+            other/keychain recovery put-back; echo "status $?"
+            test -e served/device-secret || echo still gone
+            keychain recovery put-back; cmp served/device-secret away && echo the same
+            printf other > served/device-secret
+            keychain status | grep problem
+            keychain recovery put-back --json; cat served/device-secret.found-1; echo
+            keychain status --check && echo sound
+            end; unset KEYCHAIN_SOCKET; export KEYCHAIN_HOME="$HOME/served"
+            keychain get mail alice; echo
+            keychain recovery put-back; echo "status $?"
+            """)
+        expect(
+            outcome,
+            """
+            sound
+            secret
+            keychain: .../served/device-secret is gone. ...`keychain recovery put-back`...
+            status 65
+            problem   .../served/device-secret is gone. ...
+            "problems":[{"kind":"device-secret","text":"...
+            status 1
+            still gone
+            the device secret is in its place again
+            the same
+            problem   .../served/device-secret is not the one of this vault any more. ...
+            {"other":".../served/device-secret.found-1","written":true}
+            other
+            sound
+            secret
+            status 1
+            """)
+        #expect(outcome.errors.contains("the device secret is in its place: nothing was written"))
+        #expect(outcome.errors.contains("no daemon serves this vault"))
+    }
+
+    /// A change of the entitlements that the daemon did not take over looks like one that it did.
+    @Test func aMistakeInTheEntitlementsIsTold() throws {
+        let outcome = try served(
+            """
+            keychain status | grep problem
+            printf '{"version": 1,\n "rules": [{"uid": 0, "grups": ["*"]}]}' > none; chmod 600 none
+            until keychain status | grep problem; do sleep 0.1; done
+            keychain status --json | grep -o '"kind":"entitlements","text":"[^:]*: [^ ]*none:[0-9:]*'
+            keychain status --check; echo "status $?"
+            mkdir other; cp "$(readlink -f bin/keychain)" other/keychain
+            other/keychain status --json | grep -c problems
+            printf '{"version": 1, "rules": []}' > none
+            while keychain status | grep -q problem; do sleep 0.1; done; echo mended
+            """)
+        expect(
+            outcome,
+            """
+            problem   the entitlements file has a mistake, and the rules before it stay in force: .../none:2:32: ...'grups'...
+            "kind":"entitlements","text":"the entitlements file has a mistake, and the rules before it stay in force: .../none:2:32:
+            status 0
+            0
+            mended
+            """)
+        #expect(outcome.errors.contains("keychain: the entitlements file has a mistake"))
+    }
+
+    /// The operator sees every group with the lowest quota that a rule sets, and a program its own.
+    @Test func theStatusTellsHowMuchGroupsHold() throws {
+        let outcome = try served(
+            """
+            mkdir other; cp "$(readlink -f bin/keychain)" other/keychain
+            printf '{"version": 1, "rules": [{"executable": "%s", "groups": ["TEAM.mail"], "quota": 4000},
+                {"userUnit": "x.service", "groups": ["TEAM.mail"], "quota": 3000},
+                {"userUnit": "y.service", "groups": ["TEAM.mail"]}]}' "$(readlink -f other/keychain)" > none; chmod 600 none
+            until other/keychain entitlements show | grep -q TEAM.mail; do sleep 0.1; done
+            printf x | other/keychain set s a --group "$(readlink -f other/keychain)"; printf x | other/keychain set s b --group TEAM.mail --label L
+            keychain status | grep ^group | sort
+            keychain status --json | grep -o '"groups":\\[[^]]*\\]'
+            printf '%.0sx' $(seq 4000) | other/keychain set s c --group TEAM.mail 2>/dev/null; echo "status $?"
+            other/keychain status | grep ^group
+            other/keychain get --label L 2>&1 | grep -o "the daemon lets this program.*right 'list'"
+            other/keychain get s b --group TEAM.mail; echo
+            """)
+        expect(
+            outcome,
+            """
+            group     '.../other/keychain': 1 item, ... of 4000 bytes
+            group     'TEAM.mail': 1 item, ... of 3000 bytes
+            group     'keychain': 1 item, ... bytes
+            "groups":[{"bytes":...,"group":".../other/keychain","items":1,"quota":4000},{"bytes":...,"group":"TEAM.mail","items":1,"quota":3000},{"bytes":...,"group":"keychain","items":1}]
+            status 1
+            group     '.../other/keychain': 1 item, ... of 4000 bytes
+            the daemon lets this program, '.../other/keychain', search its own group alone: ...right 'list'
+            x
+            """)
+    }
+
+    /// A recovery takes the passcode and items for this device only away, and the vault of a daemon opens without it.
+    @Test func aVaultThatIsServedIsNotRecovered() throws {
+        let outcome = try served(
+            """
+            printf own | keychain set own alice --accessible when-unlocked-this-device-only
+            keychain recovery create > key; printf pw > pw
+            keychain backup b --password-fd 3 3<pw >/dev/null; keychain backup own --for-this-device >/dev/null
+            keychain recovery restore --yes --key-fd 3 3< key; echo "status $?"
+            keychain backup restore b --password-fd 3 3<pw; echo "status $?"
+            keychain backup restore own; echo "status $?"
+            (unset KEYCHAIN_SOCKET; export KEYCHAIN_HOME="$HOME/served"
+            keychain recovery restore --yes --key-fd 3 3< key; echo "status $?"
+            keychain backup restore own; echo "status $?")
+            test -e .local || echo no other vault
+            keychain get own alice; echo
+            KEYCHAIN_HOME="$HOME/next" keychain backup restore b --password-fd 3 3<pw | head -1
+            end; unset KEYCHAIN_SOCKET; export KEYCHAIN_HOME="$HOME/served"
+            keychain backup restore own | head -1
+            keychain recovery restore --yes --key-fd 3 3< key | head -1
+            """)
+        expect(
+            outcome,
+            """
+            status 1
+            status 1
+            status 1
+            status 1
+            status 1
+            no other vault
+            own
+            vault           .../next
+            vault                           .../served
+            vault       .../served
+            """)
+        let errors = outcome.errors.split(separator: "\n").filter { !$0.contains("write this key down") }
+        try #require(errors.count == 5, "\(outcome.errors)")
+        for index in [0, 1] {
+            #expect(errors[index].contains("programs use the daemon at \(workplace.path)/run/socket"))
+        }
+        #expect(errors[2].contains("a daemon serves the vault: stop it to work with a backup"))
+        for index in [3, 4] {
+            #expect(errors[index].contains("a daemon serves the vault in \(workplace.path)/served"))
+            #expect(errors[index].contains("`systemctl --user stop keychaind.socket keychaind.service`"))
+        }
+    }
+
     @Test func oneVaultHasOneDaemon() throws {
         let outcome = try served(
             """

@@ -175,6 +175,8 @@ struct RestoreBackupCommand: DocumentedCommand {
 
         A backup that was made with --for-this-device is restored into the vault that made it, while no daemon serves \
         it. Items that are as new in the vault as in the backup, or newer, stay.
+
+        Where programs use a daemon of another user, as the system's, KEYCHAIN_HOME has to name the folder.
         """
     static let examples = [
         Example("In the machine's TPM", "keychain backup restore ~/keychain.backup --enclave tpm2"),
@@ -203,15 +205,18 @@ struct RestoreBackupCommand: DocumentedCommand {
 
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
-        let path = try ProcessVault.defaultPath()
         let input = try BackupFile(file)
         let progress = FileProgress(input.size)
         defer { progress.end() }
         let backup = try input.open(progress)
         let isOwn = backup.head.seal == .thisVault
+        let path = try isOwn ? ProcessVault.defaultPath() : FolderOfVault.path()
         let summary: BackupSummary
         if isOwn {
-            summary = try BackupFile.ownVault(passcode)
+            let vault = try BackupFile.ownVault(passcode)
+            try FolderOfVault.claim(path)
+            summary =
+                try vault
                 .restore({ try input.open(progress) }, as: RecoveryCommand.owner)
         } else {
             summary = try EmbeddedVault.restore(
@@ -336,7 +341,8 @@ struct BackupFile {
         else {
             throw Failure(
                 status: errSecNotAvailable,
-                "a daemon serves the vault: stop it to work with a backup that was made with --for-this-device")
+                "a daemon serves the vault: stop it to work with a backup that was made with --for-this-device, and name "
+                    + "its folder with KEYCHAIN_HOME")
         }
         let status = try vault.perform(ReadStatus(), as: RecoveryCommand.owner)
         if status.isPasscodeSet, status.lockState != .unlocked {

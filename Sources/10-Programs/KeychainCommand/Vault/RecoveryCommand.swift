@@ -82,7 +82,8 @@ struct RestoreCommand: DocumentedCommand {
         Works on a copy of a vault's folder, at $KEYCHAIN_HOME or in the usual place. The vault gets a new device \
         secret and no passcode. Items for the old device only are deleted, because nothing can open them. If there \
         are such items, or if the vault opens on this machine with a passcode, the command says so, and you have to \
-        type 'restore'; without a terminal --yes is needed. The key is asked for at the terminal, or read from a descriptor or from standard input.
+        type 'restore'; without a terminal --yes is needed. The key is asked for at the terminal, or read from a \
+        descriptor or from standard input. While a daemon serves the vault, the command refuses: stop it first.
         """
     static let examples = [
         Example("In the machine's TPM", "keychain recovery restore --enclave tpm2"),
@@ -108,7 +109,8 @@ struct RestoreCommand: DocumentedCommand {
 
     func run() throws {
         let kind = try EnclaveKind(named: options.enclave)
-        let path = try ProcessVault.defaultPath()
+        let path = try FolderOfVault.path()
+        try FolderOfVault.claim(path)
         let key = try recoveryKey.ask()
         if !yes {
             try confirm(
