@@ -43,7 +43,12 @@ struct PasswordMatch {
             }
         }
         guard let item = found.first else {
-            let hint = withheld > 0 ? "; items that need a person are found by service and account alone" : ""
+            var hint = withheld > 0 ? "; items that need a person are found by service and account alone" : ""
+            if let tool = OtherTool.served, !tool.caller.rights.contains(.list) {
+                hint +=
+                    "; the daemon lets this program, \(tool.name), search its own group alone: name service and account, or "
+                    + "grant it the right 'list' in the entitlements file"
+            }
             throw Failure(
                 status: errSecItemNotFound,
                 "no item has this label and these attributes: `keychain list` shows what there is\(hint)")
