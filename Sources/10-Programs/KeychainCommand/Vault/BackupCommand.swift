@@ -22,6 +22,9 @@ struct BackupCommand: DocumentedCommand {
 
         With --for-this-device the file has the items for this device only, too, and nothing but this vault can \
         restore it. Items that exist only while a passcode is set (class akpu) are in no backup.
+
+        The exit status is 65 if the backup was written, checked or restored and damaged items were left out. Any \
+        other failure leaves no new file and no vault.
         """
     static let examples = [
         Example("Under a password, which you type twice", "keychain backup ~/keychain.backup"),
@@ -45,7 +48,7 @@ struct MakeBackupCommand: DocumentedCommand {
         a recovery key (`keychain recovery create`).
 
         With --verify, every item of an existing backup is opened and checked, and nothing is written. The exit status \
-        is 1 if the backup is damaged.
+        is 1 if the backup cannot be read, and 65 if items in it are damaged.
         """
     static let examples = [
         Example("From a script", "keychain backup ~/keychain.backup --password-fd 3 3< password"),
@@ -125,13 +128,12 @@ struct MakeBackupCommand: DocumentedCommand {
             try BackupFile.write(to: path, isReplacing: force, make)
         }
         progress.end()
-        if summary.damaged > 0 {
-            CommandNote.show(
-                "\(summary.damaged) damaged \(summary.damaged == 1 ? "item is" : "items are") not in the backup: see "
-                    + "`keychain status --verify`")
+        if json {
+            try StandardOutput.write(json: answer(path, summary))
+        } else if file != "-" {
+            try StandardOutput.write(line: Table(rows(path, summary)).text(aligned: true))
         }
-        if json { return try StandardOutput.write(json: answer(path, summary)) }
-        if file != "-" { try StandardOutput.write(line: Table(rows(path, summary)).text(aligned: true)) }
+        try summary.checkWhole("are not in the backup, which was written: see `keychain status --verify`")
     }
 
     private func answer(_ path: String, _ summary: BackupSummary) -> Answer {
@@ -162,8 +164,12 @@ struct MakeBackupCommand: DocumentedCommand {
             summary = try EmbeddedVault.verify(backup, with: secrets.key(of: backup.head))
         }
         progress.end()
-        if json { return try StandardOutput.write(json: answer(input.path, summary)) }
-        try StandardOutput.write(line: Table(rows(input.path, summary)).text(aligned: true))
+        if json {
+            try StandardOutput.write(json: answer(input.path, summary))
+        } else {
+            try StandardOutput.write(line: Table(rows(input.path, summary)).text(aligned: true))
+        }
+        try summary.checkWhole("are in the backup, and a restore leaves them out: try an earlier one")
     }
 }
 
@@ -224,15 +230,30 @@ struct RestoreBackupCommand: DocumentedCommand {
         }
         progress.end()
         if json {
-            return try StandardOutput.write(
+            try StandardOutput.write(
                 json: Answer(
                     vault: path, items: summary.items, damaged: summary.damaged, leftOut: summary.leftOut))
+            return try summary.checkWhole(Self.leftOut)
         }
         var rows = [["vault", path.escapedForTerminal], ["items restored", "\(summary.items)"]]
         if summary.leftOut > 0 { rows.append(["as new in the vault, unchanged", "\(summary.leftOut)"]) }
         if summary.damaged > 0 { rows.append(["damaged, left out", "\(summary.damaged)"]) }
         if !isOwn { rows.append(["passcode", "not set: `keychain passcode set`"]) }
         try StandardOutput.write(line: Table(rows).text(aligned: true))
+        try summary.checkWhole(Self.leftOut)
+    }
+
+    private static let leftOut =
+        "were left out of the vault, which has the others: an earlier backup may have them whole"
+}
+
+extension BackupSummary {
+    /// Fails if items are damaged, so that a job at night does not pass for one that saved everything.
+    fileprivate func checkWhole(_ consequence: String) throws {
+        guard damaged > 0 else { return }
+        throw Failure(
+            status: errSecDecode, exitCode: ExitStatus.damaged,
+            "damaged items, \(damaged) of them, \(consequence)")
     }
 }
 
