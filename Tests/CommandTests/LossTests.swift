@@ -50,6 +50,10 @@ import Testing
             before: "printf v | keychain set s a --keep 1; printf w | keychain set s a",
             command: "printf w | keychain set s a --keep 0", look: "keychain history s a | grep -q former && echo here"),
         Line(
+            name: "keychain change, internet change", before: "printf v | keychain set s a --attribute x=1 --keep 1",
+            command: "keychain change s a --attribute x=2",
+            look: "keychain list --attribute x=1 | grep -q s && echo here"),
+        Line(
             name: "keychain restore", before: "printf u | keychain set s a --keep 1; printf v | keychain set s a",
             command: "keychain restore s a", back: "keychain restore s a", look: password),
         Line(

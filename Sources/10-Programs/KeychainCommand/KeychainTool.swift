@@ -20,7 +20,8 @@ struct KeychainTool: DocumentedCommand {
         discussion: helpText + ExitStatus.list,
         version: DaemonProgram.version,
         subcommands: [
-            InitCommand.self, SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, DeleteCommand.self,
+            InitCommand.self, SetCommand.self, ChangeCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self,
+            DeleteCommand.self,
             HistoryCommand.self, RestorePasswordCommand.self, PurgeCommand.self, WatchCommand.self,
             InternetCommand.self, AWSCommand.self, KubeCommand.self,
             KeyCommand.self, FileCommand.self, MountCommand.self, UnmountCommand.self, DatabaseCommand.self,
@@ -36,6 +37,7 @@ struct KeychainTool: DocumentedCommand {
         switch name {
         case "get": GetCommand.self
         case "set": SetCommand.self
+        case "change": ChangeCommand.self
         case "list", "ls": ListCommand.self
         case "info": InfoCommand.self
         case "delete", "rm": DeleteCommand.self

@@ -23,7 +23,8 @@ struct InternetCommand: DocumentedCommand {
     static let configuration = documented(
         "internet",
         subcommands: [
-            InternetSetCommand.self, InternetGetCommand.self, InternetListCommand.self, InternetDeleteCommand.self,
+            InternetSetCommand.self, InternetChangeCommand.self, InternetGetCommand.self, InternetListCommand.self,
+            InternetDeleteCommand.self,
         ])
 }
 
@@ -132,6 +133,34 @@ struct InternetSetCommand: DocumentedCommand {
         try OtherTool.refuseUnknownCopy(operand.group)
         let secret = try input.read()
         try InternetPasswords(.ofOwner(passcode), group: operand.group).store(secret, at: operand.complete)
+    }
+}
+
+struct InternetChangeCommand: DocumentedCommand {
+    static let summary = "Change the attributes, class or expiry of a server's password, and not the password."
+    static let details = """
+        Nobody gives the password again, and what you do not mention stays. What reading it takes, changing it takes, \
+        too: an unlocked vault, or a person.
+        """
+    static let examples = [
+        Example("Let it expire in 90 days", "keychain internet change https://alice@mail.example.org --expires 90d"),
+        Example(
+            "Give it an attribute to find it by",
+            "keychain internet change db.example.org --attribute stage=test"),
+    ]
+    static let configuration: CommandConfiguration = documented("change")
+
+    @OptionGroup var operand: InternetOperand
+    @OptionGroup var choice: InternetDomain
+    @OptionGroup(title: "What to change") var options: ChangeOptions
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        let authentication = try itemPassword.authentication(isNew: options.require.contains(.password))
+        let item = try operand.one(InternetPasswords(session, group: operand.group), in: choice.domain)
+        try options.change(item, in: session, asking: authentication)
     }
 }
 

@@ -58,6 +58,18 @@ extension KeyPurpose {
     }
 }
 
+extension KeyPurpose {
+    /// The refusal to change the attributes of such an item.
+    func changeRefusal(_ name: String) -> Failure {
+        let remedy =
+            switch self {
+            case .database, .cipherFile: "`keychain db set-class` gives it another class"
+            default: "its program changes it"
+            }
+        return Failure(status: errSecParam, "\(name) \(description): \(remedy)")
+    }
+}
+
 extension AttributeValue {
     /// The text of the value, if it is text.
     fileprivate var text: String? {
