@@ -32,6 +32,19 @@ struct WriterTests {
         #expect(try test.bytes == Data("before and after".utf8))
     }
 
+    /// A database that is open, or a file with two names, below a folder that is made plain is no failure.
+    @Test("are plain already if they are plain, also with several names")
+    func plain() throws {
+        let test = try FileUnderTest()
+        try test.put(Data("plain".utf8))
+        #expect(link(test.path, test.path + "-2") == 0)
+        let writer = open(test.path, O_WRONLY | O_CLOEXEC)
+        defer { close(writer) }
+        #expect(throws: SealedFileError.notProtected(path: test.path)) {
+            try FileConversion(keys: test.keys).unprotect(test.path)
+        }
+    }
+
     @Test("through a mapping alone, too")
     func mapped() throws {
         let test = try FileUnderTest()

@@ -55,11 +55,15 @@ package struct FileConversion: Sendable {
     /// - Parameters:
     ///   - expected: The file that the path must lead to; nil for any.
     ///   - progress: Called with the size in bytes of each finished piece.
+    /// - Throws: ``SealedFileError/notProtected(path:)``, and any error that stopped the work. The file is unchanged
+    ///   then.
     package func unprotect(
         _ path: String, expecting expected: FileIdentity? = nil, progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
         // Does not follow a link, because the new file would replace the link.
         let former = try PlainFile(path, expected)
+        // First: nothing is done to a plain file, so that it may have several names and be open.
+        guard try former.isProtected else { throw .notProtected(path: path) }
         try checkNames(former.metadata, path)
         try former.checkWriters()
         let sealed = try SealedFile(former, keys: keys)
