@@ -222,6 +222,7 @@ struct WireSamples {
         case .readCondition: ReadCondition()
         case .putBackDeviceSecret: PutBackDeviceSecret()
         case .readUsage: ReadUsage()
+        case .makeFirstRecoveryKey: MakeFirstRecoveryKey()
         case .changesSince: ChangesSince(anyNumber())
         case .copyVersions: CopyVersions(query())
         case .copyVersion: CopyVersion(query(), version: anyNumber())

@@ -5,6 +5,7 @@ import Foundation
 import Keybag
 import KeychainModel
 import SecureMemory
+import Synchronization
 import TestSupport
 import Testing
 import Vault
@@ -30,6 +31,27 @@ import VaultInterface
             item.accessControl = AccessControl(protection: protection)
             _ = try vault.add(item, as: .app)
         }
+    }
+
+    /// Of programs that find no key at the same time, one makes it, and the others learn that there is one.
+    @Test func oneOfSeveralMakesTheFirstKey() throws {
+        let vaults = try (0..<8).map { _ in try EmbeddedVault.open(at: path) }
+        var item = NewItem.password("s", "a", "for this device only")
+        item.accessControl = AccessControl(protection: .whenUnlockedThisDeviceOnly)
+        _ = try vaults[0].add(item, as: .app)
+        let keys = Mutex<[SecretBytes]>([])
+        DispatchQueue.concurrentPerform(iterations: vaults.count) { index in
+            if let key = try? vaults[index].perform(MakeFirstRecoveryKey(), as: .owner).text {
+                keys.withLock { $0.append(key) }
+            }
+        }
+        let made = keys.withLock { $0 }
+        #expect(made.count == 1)
+        #expect(throws: VaultError.invalidRequest(reason: "the vault has a recovery key already")) {
+            try vaults[1].perform(MakeFirstRecoveryKey(), as: .owner)
+        }
+        let key = try #require(made.first).withUnsafeBytes { try RecoveryKey(typed: $0) }
+        #expect(try EmbeddedVault.itemsLost(recovering: path, with: key) == [.genericPassword: 1])
     }
 
     @Test(arguments: EnclaveKind.allCases)

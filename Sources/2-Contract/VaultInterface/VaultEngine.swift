@@ -48,6 +48,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
     case readCondition = 41
     case putBackDeviceSecret = 42
     case readUsage = 43
+    case makeFirstRecoveryKey = 44
 
     package var operation: any VaultOperation.Type {
         switch self {
@@ -92,6 +93,7 @@ package enum OperationCode: UInt8, Sendable, CaseIterable {
         case .readCondition: ReadCondition.self
         case .putBackDeviceSecret: PutBackDeviceSecret.self
         case .readUsage: ReadUsage.self
+        case .makeFirstRecoveryKey: MakeFirstRecoveryKey.self
         }
     }
 }
@@ -151,6 +153,7 @@ package protocol VaultEngine: Vault {
     ) throws(VaultError)
     func perform(_ operation: PutBackDeviceSecret, for client: Client) throws(VaultError) -> PutBackDeviceSecret.Reply
     func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
+    func perform(_ operation: MakeFirstRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
     func perform(
         _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
     ) throws(VaultError) -> BackupSummary

@@ -396,6 +396,10 @@ package final class EmbeddedVault: VaultEngine {
         try recovery.perform(operation, as: client)
     }
 
+    package func perform(_ operation: MakeFirstRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes {
+        try recovery.perform(operation, as: client)
+    }
+
     // MARK: Backups
 
     package func perform(

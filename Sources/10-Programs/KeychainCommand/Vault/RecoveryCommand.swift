@@ -57,8 +57,28 @@ struct CreateRecoveryCommand: DocumentedCommand {
     }
 
     func run() throws {
-        let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        if !yes, case .made(let seconds) = try session.perform(ReadStatus()).recoveryKey {
+        let key = try make(.ofOwnerInPresentVault(passcode)).text.withUnsafeBytes {
+            String(decoding: $0, as: UTF8.self)
+        }
+        if json { return try StandardOutput.write(json: Answer(recoveryKey: key)) }
+        try StandardOutput.write(line: key)
+        CommandNote.show(
+            "write this key down and lock it away: it is not shown again, and an earlier recovery key opens only "
+                + "older copies of the vault's folder")
+    }
+
+    /// Asks before a key is replaced, also one that somebody else has made a moment ago.
+    private func make(_ session: VaultSession) throws -> MakeRecoveryKey.Reply {
+        var state = yes ? .undisclosed : try session.perform(ReadStatus()).recoveryKey
+        if case .absent = state {
+            do {
+                return try session.perform(MakeFirstRecoveryKey())
+            } catch {
+                state = try session.perform(ReadStatus()).recoveryKey
+                guard case .made = state else { throw error }
+            }
+        }
+        if case .made(let seconds) = state {
             let since = Timestamp(secondsSince1970: seconds).iso8601
             try Confirmation(
                 loss: "The vault has a recovery key since \(since), which then opens only older copies of the folder.",
@@ -67,12 +87,7 @@ struct CreateRecoveryCommand: DocumentedCommand {
                 unattended: .refused(
                     "the vault has a recovery key since \(since): say --yes to make another one in its place"))
         }
-        let key = try session.perform(MakeRecoveryKey()).text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-        if json { return try StandardOutput.write(json: Answer(recoveryKey: key)) }
-        try StandardOutput.write(line: key)
-        CommandNote.show(
-            "write this key down and lock it away: it is not shown again, and an earlier recovery key opens only "
-                + "older copies of the vault's folder")
+        return try session.perform(MakeRecoveryKey())
     }
 }
 

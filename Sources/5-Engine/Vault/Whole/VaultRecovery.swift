@@ -17,6 +17,15 @@ struct VaultRecovery: Sendable {
 
     /// Stores the class keys once more, wrapped with a recovery key, and returns that key as text.
     func perform(_ operation: MakeRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
+        try makeKey(replacing: true, as: client)
+    }
+
+    func perform(_ operation: MakeFirstRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
+        try makeKey(replacing: false, as: client)
+    }
+
+    /// - Parameter replacing: Whether a recovery key that there is loses its force; otherwise it stays, and this fails.
+    private func makeKey(replacing: Bool, as client: Client) throws(VaultError) -> SecretBytes {
         let authorization = try gate.authorize(
             AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .recoveryKeyMade)
         return try gate.perform(authorization) {
@@ -30,6 +39,9 @@ struct VaultRecovery: Sendable {
             let record = try RecoveryRecord.make(of: keys, under: key)
             try folder.folder.withLock {
                 guard try folder.openKeybag().identifier == keys.keybag.identifier else { throw VaultError.busy }
+                guard replacing || !folder.folder.contains(VaultFolder.recoveryName) else {
+                    throw VaultError.invalidRequest(reason: "the vault has a recovery key already")
+                }
                 try folder.folder.replace(VaultFolder.recoveryName, with: record.encoded(under: key))
             }
             guard let text = try? SecretBytes(key.text) else { throw VaultError.memoryUnavailable }

@@ -1,0 +1,22 @@
+import Access
+import Bytes
+import Frames
+
+/// Makes a recovery key like ``MakeRecoveryKey``, unless the vault has one.
+///
+/// Two programs that find none at the same time would otherwise both print a key, of which only the later one is good.
+///
+/// - Throws: ``VaultError/invalidRequest(reason:)`` if there is a recovery key.
+package struct MakeFirstRecoveryKey: UnaryOperation, EmptyWireValue {
+    package init() {}
+
+    package typealias Reply = MakeRecoveryKey.Reply
+
+    package static let code = OperationCode.makeFirstRecoveryKey
+    package static let name = "make-first-recovery-key"
+    package static let traits: OperationTraits = [.usesClassKeys]
+
+    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+        Reply(text: try engine.perform(self, for: client))
+    }
+}
