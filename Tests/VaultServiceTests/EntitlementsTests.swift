@@ -36,6 +36,27 @@ import VaultInterface
         #expect(PeerIdentity(process: 7, user: 1000).ownGroup(owner: 1000) == nil)
     }
 
+    /// What an operator is told: the lowest limit of a rule for a group, also for the own group of a program that a
+    /// rule names.
+    @Test(
+        arguments: [
+            ("A", #"{"uid": 1, "groups": ["A"], "quota": 7}, {"uid": 2, "groups": ["A"], "quota": 5}"#, 5),
+            ("A", #"{"uid": 1, "groups": ["*"], "quota": 7}, {"uid": 2, "groups": ["A"]}"#, 7),
+            ("B", #"{"uid": 1, "groups": ["A"], "quota": 7}"#, nil),
+            ("/usr/bin/mail", #"{"executable": "/usr/bin/mail", "quota": 7}"#, 7),
+            ("uid:1:/usr/bin/mail", #"{"executable": "/usr/bin/mail", "quota": 7}"#, 7),
+            ("uid:1:/usr/bin/mail", #"{"executable": "/usr/bin/mail", "uid": 2, "quota": 7}"#, nil),
+            ("uid:2:unit:mail.service", #"{"unit": "mail.service", "uid": 2, "quota": 7}"#, 7),
+            ("unit:mail.service", #"{"unit": "other.service", "quota": 7}"#, nil),
+            ("flatpak:org.example.Mail", #"{"flatpak": "org.example.Mail", "quota": 7}"#, 7),
+            ("snap:mail", #"{"snap": "mail", "quota": 7}"#, 7),
+            ("uid:x", #"{"executable": "/x", "quota": 7}"#, nil),
+        ] as [(String, String, Int?)])
+    func theLowestQuotaOfAGroupIsFound(_ group: String, _ rules: String, _ bytes: Int?) throws {
+        let entitlements = try Entitlements(json: Data("{\"version\": 1, \"rules\": [\(rules)]}".utf8))
+        #expect(entitlements.quota(of: group) == bytes)
+    }
+
     @Test func everyConditionOfARuleMustHold() throws {
         let rule = #"{"version": 1, "rules": [{"executable": "/usr/bin/mail", "uid": 1001, "groups": ["TEAM.mail"]}]}"#
         #expect(try grant(rule, to: mail).groups == ["/usr/bin/mail"])
