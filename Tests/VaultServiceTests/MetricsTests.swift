@@ -31,10 +31,21 @@ import VaultService
         #expect(lines.contains("keychain_wrong_passcodes 0.0"))
         #expect(lines.contains { $0.hasPrefix("keychain_entitlements_rules ") })
         #expect(lines.contains("keychain_entitlements_rejected 0.0"))
+        #expect(lines.contains("keychain_device_secret_lost 0.0"))
         // Each metric has its line of help.
         let typed = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
         for name in typed { #expect(lines.contains { $0.hasPrefix("# HELP \(name) ") }, "\(name)") }
         let text = lines.joined(separator: "\n")
         for word in ["mail", " ada", "TEAM", "/"] { #expect(!text.contains(word), "\(word)") }
+    }
+
+    @Test func aLostDeviceSecretIsAMetric() throws {
+        let place = try TemporaryFolder()
+        let file = place.path(of: "keychain.prom")
+        let daemon = try DaemonUnderTest(["--metrics", file])
+        try eventually("the daemon writes its metrics") { FileManager.default.fileExists(atPath: file) }
+        try FileManager.default.removeItem(atPath: daemon.home + "/device-secret")
+        #expect(daemon.stop() == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("\nkeychain_device_secret_lost 1.0\n"))
     }
 }

@@ -15,6 +15,7 @@ struct VaultMetrics: Sendable {
                 .record(vault.lockState == state ? 1 : 0)
         }
         if let attempts = vault.failedAttempts { Gauge(label: "keychain_wrong_passcodes").record(attempts) }
+        Gauge(label: "keychain_device_secret_lost").record(vault.couldBeOpenedAgain ? 0 : 1)
         let (rules, mistake) = entitlements.inForce()
         Gauge(label: "keychain_entitlements_rules").record(rules)
         Gauge(label: "keychain_entitlements_rejected").record(mistake == nil ? 0 : 1)
@@ -26,6 +27,8 @@ struct VaultMetrics: Sendable {
         "keychain_connections_total": "Connections that were accepted.",
         "keychain_connections_rejected_total": "Connections that were rejected.",
         "keychain_damaged_total": "Requests that met a damaged item or vault.",
+        "keychain_device_secret_lost":
+            "1 if the vault could not be opened again after the daemon ends, because its device secret is not in its place.",
         "keychain_entitlements_rejected":
             "1 if the entitlements file has a mistake, so that earlier rules are in force.",
         "keychain_entitlements_rules": "Rules of the entitlements that are in force.",

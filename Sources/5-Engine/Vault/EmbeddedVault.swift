@@ -310,6 +310,15 @@ package final class EmbeddedVault: VaultEngine {
         return (try? tries.state(vault.keys).failures).map(Int.init)
     }
 
+    /// Whether the device secret is in its place.
+    package var couldBeOpenedAgain: Bool {
+        do {
+            return try vault.deviceSecretProblem() == nil
+        } catch {
+            return false
+        }
+    }
+
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
     package func enter(_ lockState: LockState) { lock.enter(lockState) }
 
