@@ -523,9 +523,12 @@ import VaultInterface
     /// A kill at any moment leaves the former keys in force, or the new ones, and all that was acknowledged.
     @Test func aKilledRenewalLosesNothing() throws {
         var random = SeededGenerator()
+        let count = TestScale.count(40, soak: 100_000)
+        // A renewal takes longer with more items, and is killed in any part of it.
+        let longest = UInt32(clamping: TestScale.count(120_000, soak: 4_000_000))
         do {
             let vault = try open()
-            for number in 0..<40 { _ = try vault.add(.password("many", "\(number)", "value"), as: .app) }
+            for number in 0..<count { _ = try vault.add(.password("many", "\(number)", "value"), as: .app) }
             vault.close()
         }
         for round in 0..<TestScale.count(12, soak: 500) {
@@ -533,7 +536,7 @@ import VaultInterface
             let renewing = try Worker(["renew", path])
             let writing = try Worker(["write", path, "\(seed)"])
             #expect(renewing.readLine() == "ready")
-            usleep(UInt32.random(in: 1_000...120_000, using: &random))
+            usleep(UInt32.random(in: 1_000...longest, using: &random))
             renewing.kill()
             renewing.wait()
             usleep(UInt32.random(in: 0...20_000, using: &random))
@@ -550,7 +553,8 @@ import VaultInterface
             #expect(
                 stored == before || stored == script.items,
                 "round \(round), seed \(random.seed), after \(acknowledged) steps of script \(seed)")
-            #expect(try vault.items(.password("many", limit: nil)).count == 40, "round \(round), seed \(random.seed)")
+            #expect(
+                try vault.items(.password("many", limit: nil)).count == count, "round \(round), seed \(random.seed)")
             #expect(try vault.verify(as: .owner).problems.isEmpty, "round \(round), seed \(random.seed)")
             vault.close()
             let left = try FolderContents(of: path).entries.keys.filter {

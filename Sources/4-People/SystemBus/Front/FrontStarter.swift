@@ -1,3 +1,4 @@
+import Bytes
 import CLibrary
 import Frames
 import SystemLibraries
@@ -32,7 +33,7 @@ package final class FrontStarter: Sendable {
         }
         var polled = pollfd(fd: own, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
         let isThere = SystemCall.retryOnInterrupt {
-            poll(&polled, 1, Int32(clamping: Int64(Self.patience / .milliseconds(1))))
+            poll(&polled, 1, BusConnection.milliseconds(until: .now + Self.patience))
         }
         guard isThere == 1, let message = PassedDescriptors.receive(from: own) else {
             close(own)
