@@ -95,7 +95,7 @@ import Testing
             """#, ["[True, True, True] 1", "[True, True, True] 1"])
     }
 
-    /// A user cannot have any number of fronts with any number of programs, and has those back that are not used.
+    /// A user cannot have any number of fronts with any number of programs: one more ends the oldest.
     @Test func oneUserHasSoManyFronts() throws {
         try check(
             .socket,
@@ -107,8 +107,12 @@ import Testing
             try:
                 s.sendall(b'\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\r\n')
                 print(s.recv(100)[:3]); sys.stdout.flush()
-            except OSError: print('ended'); sys.stdout.flush()
-            sys.stdin.read()
+            except OSError: print('refused'); sys.stdout.flush()
+            sys.stdin.readline()
+            s.setblocking(False)
+            try: print('ended' if s.recv(1) == b'' else 'talks')
+            except BlockingIOError: print('held')
+            except OSError: print('ended')
             END
             mkdir programs; for number in $(seq 60); do ln other-program programs/$number; done
             /usr/bin/python3 - <<'END'
@@ -117,13 +121,14 @@ import Testing
                 held = [subprocess.Popen(['programs/%d' % number, '-S', 'hold.py'], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True) for number in range(1, 61)]
                 said = [program.stdout.readline().strip() for program in held]
+                time.sleep(0.5)
                 print(said.count("b'OK '"), len(fronts()) <= 48)
-                for program in held: program.communicate()
+                ends = [program.communicate('\n')[0].strip() for program in held]
+                print(ends.count('held'), ends.count('ended'))
             c = open_dbus_connection()
             print(ask(c, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,))
             END
-            grep -q 'programs of one user have connections' daemon.log && echo told
-            """#, ["48 True", "48 True", "True", "told"])
+            """#, ["60 True", "48 12", "60 True", "48 12", "True"])
     }
 
     /// Each time that somebody kills a program's front, that program's connections end with an error, and another

@@ -26,6 +26,14 @@ extension PrivateFolder {
         _ = try lock(name, until: .now)
     }
 
+    /// Whether somebody has locked the file `name` until the end of a process.
+    package func isLocked(_ name: String) -> Bool {
+        let descriptor = open(path(of: name), O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     private func lock(
         _ name: String = "lock", until end: ContinuousClock.Instant
     ) throws(FileError) -> Int32 {

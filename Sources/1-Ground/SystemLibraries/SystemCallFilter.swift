@@ -5,14 +5,16 @@ package struct SystemCallFilter {
     /// What is said of one system call.
     package struct Rule {
         var number: UInt32
-        var condition: Condition?
+        /// Any of these, each of which is several conditions; nil for a rule without.
+        var alternatives: [[Condition]]?
 
         /// - Parameters:
         ///   - x86: The call's number on x86-64 (asm/unistd_64.h).
         ///   - arm: Its number on AArch64 (asm-generic/unistd.h), which lacks some old calls.
-        ///   - condition: When the call is allowed; nil for what the whole filter says of its rules.
+        ///   - alternatives: When the call is allowed: if all conditions of any of these hold. Nil for what the whole
+        ///     filter says of its rules.
         /// - Returns: Nil where the machine does not have the call.
-        package init?(x86: UInt32, arm: UInt32?, allowedIf condition: Condition? = nil) {
+        package init?(x86: UInt32, arm: UInt32?, allowedIf alternatives: [[Condition]]? = nil) {
             #if arch(x86_64)
             number = x86
             #elseif arch(arm64)
@@ -21,7 +23,7 @@ package struct SystemCallFilter {
             #else
             return nil
             #endif
-            self.condition = condition
+            self.alternatives = alternatives
         }
     }
 
@@ -59,21 +61,30 @@ package struct SystemCallFilter {
         program.append(Instruction(code: Self.answer, operand: Self.refuse))
         #endif
         for rule in rules.compactMap(\.self) {
-            guard let condition = rule.condition else {
-                program.append(Instruction(code: Self.equal, jumpIfFalse: 1, operand: rule.number))
-                program.append(Instruction(code: Self.answer, operand: areAllowed ? Self.allow : Self.refuse))
-                continue
-            }
-            program += [
-                Instruction(code: Self.equal, jumpIfFalse: 5, operand: rule.number),
-                Instruction(code: Self.load, operand: 16 + 8 * condition.argument),
-                Instruction(code: Self.and, operand: condition.mask),
-                Instruction(code: Self.equal, jumpIfTrue: 1, operand: condition.value),
-                Instruction(code: Self.answer, operand: Self.refuse),
-                Instruction(code: Self.answer, operand: Self.allow),
-            ]
+            var body: [Instruction] = []
+            for conditions in rule.alternatives ?? [] { body += Self.allowing(conditions) }
+            let otherwise = areAllowed && rule.alternatives == nil ? Self.allow : Self.refuse
+            body.append(Instruction(code: Self.answer, operand: otherwise))
+            let length = UInt8(clamping: body.count)
+            program.append(Instruction(code: Self.equal, jumpIfFalse: length, operand: rule.number))
+            program += body
         }
         program.append(Instruction(code: Self.answer, operand: areAllowed ? Self.refuse : Self.allow))
+    }
+
+    /// Allows a call for which all conditions hold, and goes on after that with another one.
+    private static func allowing(_ conditions: [Condition]) -> [Instruction] {
+        var made: [Instruction] = []
+        for (index, condition) in conditions.enumerated() {
+            // Past the tests that follow, of three instructions each, and the answer.
+            let rest = UInt8(clamping: 3 * (conditions.count - index - 1) + 1)
+            made += [
+                Instruction(code: load, operand: 16 + 8 * condition.argument),
+                Instruction(code: and, operand: condition.mask),
+                Instruction(code: equal, jumpIfFalse: rest, operand: condition.value),
+            ]
+        }
+        return made + [Instruction(code: answer, operand: allow)]
     }
 
     /// Puts the filter in force on all threads. It stays until the process ends; a further one can only refuse more.

@@ -75,7 +75,7 @@ enum ExitStatus {
         ("45", "the item exists already (errSecDuplicateItem)"),
         ("51", "authentication failed (errSecAuthFailed)"),
         ("64", "the command line makes no sense (EX_USAGE)"),
-        ("65", "status --check: the vault or an item is damaged; backup: damaged items were left out (EX_DATAERR)"),
+        ("65", "status --check: damaged, or the device secret is lost; backup: damaged items (EX_DATAERR)"),
         ("69", "status --check: the vault cannot be reached (EX_UNAVAILABLE)"),
     ]
 

@@ -17,6 +17,7 @@ enum Program {
         let arguments = CommandLine.arguments
         widenForHelp(arguments)
         if arguments.first == BusFront.name { BusFront.main(arguments) }
+        occupyStandardDescriptors()
         if name(in: arguments) == DaemonProgram.name { DaemonProgram.main(Array(arguments.dropFirst())) }
         exit(run(arguments))
     }

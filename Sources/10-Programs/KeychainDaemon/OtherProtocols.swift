@@ -43,21 +43,27 @@ final class SecretBusUnit: Service {
         }
         var hasTold = false
         while !waker.isStopping {
+            let begin = ContinuousClock.now
             if let bus = next {
                 hasTold = false
                 logger.notice("serving on the session bus", metadata: ["name": "org.freedesktop.secrets"])
+                for reason in bus.missing {
+                    logger.notice("without protection of the front process", metadata: ["reason": "\(reason)"])
+                }
                 waker.set(bus.waker)
                 let end = bus.run { waker.isStopping }
                 waker.set(nil)
                 switch end {
                 case .stopped: return
                 case .replaced: return logger.notice("another program took org.freedesktop.secrets on the session bus")
-                case .busIsGone: logger.notice("the session bus is gone; looking for it again")
+                case .busIsGone:
+                    logger.notice("the session bus is gone, or the front process for it ended; looking for it again")
                 case .noThread: logger.notice("no thread can be started for the session bus; trying again")
                 }
             }
+            // If only the front process ended, another one is there before somebody else takes the name.
+            if next == nil || .now - begin < .seconds(1) { waker.wait(seconds: Self.retryDelay) }
             next = nil
-            waker.wait(seconds: Self.retryDelay)
             guard !waker.isStopping else { return }
             do {
                 next = try SecretBus(address, replacing: replacing, server: server, hub, starter)

@@ -40,7 +40,7 @@ extension SystemCallFilter {
             // socket, of another family than that of Unix
             Rule(
                 x86: 41, arm: 198,
-                allowedIf: Condition(argument: 0, is: UInt32(truncatingIfNeeded: AF_UNIX))),
+                allowedIf: [[Condition(argument: 0, is: UInt32(truncatingIfNeeded: AF_UNIX))]]),
         ])
     }
 }

@@ -9,13 +9,15 @@ import VaultService
 // Safe to share between threads: after `init`, what changes is used by the thread alone that calls `run(until:)`.
 package final class SecretBus: @unchecked Sendable {
     private let front: FrameSocket
+    /// What the machine does not let the front process give up.
+    package let missing: [String]
     private let server: VaultServer
     private let hub: SecretHub
     private let mailbox = Mailbox()
     private let lines: SecretLines
     private let incoming = FrameBuffer()
     private let outgoing = FrameBuffer()
-    /// How long the front may take to take something in.
+    /// How long the front may take to read an answer, or to finish a report.
     private static let patience = Duration.seconds(10)
 
     /// - Parameters:
@@ -26,10 +28,9 @@ package final class SecretBus: @unchecked Sendable {
     package init(
         _ address: String, replacing: Bool, server: VaultServer, _ hub: SecretHub, _ starter: FrontStarter
     ) throws(FrontError) {
-        let bus = try FrontedBus(
-            address, names: [BusNames.secrets, PortalClient.busName], replacing: replacing,
-            guardedPath: PortalClient.path, guardian: "org.freedesktop.portal.Desktop", starter)
-        front = bus.socket
+        (front, missing) = try starter.link(
+            to: address, names: [BusNames.secrets, PortalClient.busName], replacing: replacing,
+            guardedPath: PortalClient.path, guardian: "org.freedesktop.portal.Desktop")
         (self.server, self.hub) = (server, hub)
         lines = SecretLines(mailbox, hub)
         mailbox.setGroups([SecretGuests.sharedGroup])
@@ -61,7 +62,7 @@ package final class SecretBus: @unchecked Sendable {
         }
         do {
             while !isStopped() {
-                try tell()
+                try sendWhatIsReady()
                 lines.goOn(dueBefore: .now, isLockChanged: false)
                 let deadline = lines.deadline ?? .now + .seconds(3_600)
                 guard try front.waitForInput(until: deadline, interruption: mailbox.bell.descriptor) else { continue }
@@ -83,7 +84,7 @@ package final class SecretBus: @unchecked Sendable {
     }
 
     /// Sends the answers and signals that are ready.
-    private func tell() throws(SocketError) {
+    private func sendWhatIsReady() throws(SocketError) {
         // An answer is sent before the signals that come after it.
         mailbox.beginTaking()
         var messages: [Mailbox.Message] = []
@@ -141,6 +142,7 @@ package final class SecretBus: @unchecked Sendable {
                 server: server)
         }
         return BusProgram(
+            // A negative number, which no process has.
             client: client, process: Int32(truncatingIfNeeded: application.hashValue) | .min, share: nil)
     }
 

@@ -24,7 +24,7 @@ final class SecretConnection: GuestProtocol {
         func giveRoomBack()
     }
 
-    /// What is on its way.
+    /// What has begun and is not finished.
     private enum Work {
         case none
         /// A call waits until it may be answered.
@@ -71,7 +71,7 @@ final class SecretConnection: GuestProtocol {
         do {
             for _ in 0..<Self.mostMessages {
                 if let need = try goOn() { return need }
-                tell()
+                queueSignals()
                 let isSent = try send()
                 // Signals wait for a program that does not read; its calls do not wait for them.
                 if !isSent, let endOfSending { return .output(until: endOfSending) }
@@ -82,7 +82,7 @@ final class SecretConnection: GuestProtocol {
                 case .frame: if let need = try take(FrontReport(incoming)) { return need }
                 case .refused: return limits.needOfRoom
                 case .incomplete where isSent: return .request(until: client.deadline, staysAwake: true)
-                case .incomplete: return .exchange(until: client.deadline)
+                case .incomplete: return .exchange(until: client.deadline, isAtRest: true)
                 }
             }
             return .turn
@@ -101,13 +101,14 @@ final class SecretConnection: GuestProtocol {
         case .taken: limits.giveRoomBack()
         case .ready, .failed, .left, .nameLost: throw FrameError("no report of a conversation")
         }
-        // A message that asks for nothing costs its program as much as a call: so does what a front says in its hand.
+        // A message that needs no answer costs as much as a call, and so does all that a front says which its program
+        // has taken over.
         let delay = limits.admitCall()
         return delay > .zero ? .time(.now + delay) : nil
     }
 
-    /// Lines the signals up that wait, unless something else is on its way.
-    private func tell() {
+    /// Queues the signals that are due for the program.
+    private func queueSignals() {
         client.mailbox.beginTaking()
         for signal in client.due(now: .now) { FrontOrder.signal(signal).encode(to: outgoing) }
         while outgoing.count < FrameSocket.longFrame, let message = client.mailbox.take() {
@@ -138,6 +139,7 @@ final class SecretConnection: GuestProtocol {
     private func goOn() throws(SocketError) -> ConnectionNeed? {
         if case .call(let call) = work {
             var result = Result<SecretAnswer, SecretServiceError>.failure(.malformed)
+            conversation?.noteUse()
             let answer = { result = SecretAnswer.result { try self.answer(reading: call) } }
             let delay = limits.call { call.request.isLong ? limits.withPlace(answer) : answer() }
             work = .answer(call, result)
@@ -155,14 +157,18 @@ final class SecretConnection: GuestProtocol {
             if outgoing.count - former - 4 <= FrameSocket.longFrame { limits.giveRoomBack() }
         case .room(let bytes):
             guard limits.admits(bytes) else { return limits.needOfRoom }
-            work = .none
-            FrontOrder.goOn.encode(to: outgoing)
+            letGoOn()
         case .passed:
             limits.giveRoomBack()
-            work = .none
-            FrontOrder.goOn.encode(to: outgoing)
+            letGoOn()
         }
         return nil
+    }
+
+    private func letGoOn() {
+        work = .none
+        FrontOrder.goOn.encode(to: outgoing)
+        endOfSending = .now + Self.patience
     }
 
     private func answer(reading call: FrontCall) throws -> SecretAnswer {

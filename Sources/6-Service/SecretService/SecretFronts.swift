@@ -11,16 +11,33 @@ package final class SecretFronts: Sendable {
         private let fronts: SecretFronts
         private let program: ServedProgram
         private let front: Front
-        /// On which the front reports.
-        let socket: Int32
+        /// On which the front reports, until somebody takes it.
+        private let socket: Mutex<Int32>
 
         fileprivate init(_ fronts: SecretFronts, _ program: ServedProgram, _ front: Front, _ socket: Int32) {
-            (self.fronts, self.program, self.front, self.socket) = (fronts, program, front, socket)
+            (self.fronts, self.program, self.front) = (fronts, program, front)
+            self.socket = Mutex(socket)
         }
 
         deinit {
-            close(socket)
+            closeSocket()
             fronts.end(program, front)
+        }
+
+        /// Lets `body` have the socket on which the front reports, once.
+        func takeSocket(_ body: (Int32) -> Bool) -> Bool {
+            defer { closeSocket() }
+            return body(socket.withLock(\.self))
+        }
+
+        /// A front that was used lately makes room later.
+        func noteUse() { fronts.noteUse(program) }
+
+        private func closeSocket() {
+            socket.withLock { socket in
+                if socket >= 0 { close(socket) }
+                socket = -1
+            }
         }
     }
 
@@ -36,9 +53,18 @@ package final class SecretFronts: Sendable {
         var uses = 0
 
         /// A front without a conversation, the one that was not used for the longest time.
-        func idle(of user: UInt32?) -> ServedProgram? {
-            entries.filter { $0.value.conversations == 0 && (user == nil || $0.key.user == user) }
-                .min { $0.value.lastUse < $1.value.lastUse }?.key
+        var idle: ServedProgram? {
+            entries.filter { $0.value.conversations == 0 }.min { $0.value.lastUse < $1.value.lastUse }?.key
+        }
+
+        /// The front of a user that makes room: one without a conversation first, and then the one that was not used
+        /// for the longest time.
+        func first(of user: UInt32) -> ServedProgram? {
+            func isSooner(_ one: Entry, than other: Entry) -> Bool {
+                if (one.conversations == 0) != (other.conversations == 0) { return one.conversations == 0 }
+                return one.lastUse < other.lastUse
+            }
+            return entries.filter { $0.key.user == user }.min { isSooner($0.value, than: $1.value) }?.key
         }
     }
 
@@ -49,6 +75,7 @@ package final class SecretFronts: Sendable {
     /// The most fronts that wait for the next conversation of their programs.
     private static let mostIdle = 8
 
+    /// Fronts that `starter` starts.
     package init(_ starter: FrontStarter) { self.starter = starter }
 
     /// Hands a program's socket to its front.
@@ -60,6 +87,7 @@ package final class SecretFronts: Sendable {
             return Conversation(self, program, front, try front.take(socket))
         } catch {
             end(program, front)
+            guard error == .gone else { throw error }
             // Somebody has ended it: its conversations are over, and the next one has another.
             state.withLock { state in
                 if state.entries[program]?.front === front { state.entries[program] = nil }
@@ -77,25 +105,35 @@ package final class SecretFronts: Sendable {
     private func front(for program: ServedProgram) throws(FrontError) -> Front {
         try state.withLock { state throws(FrontError) in
             state.uses += 1
-            if state.entries[program] == nil {
-                try Self.makeRoom(for: program.user, &state)
-                state.entries[program] = Entry(front: try starter.front())
+            var entry: Entry
+            if let present = state.entries[program] {
+                entry = present
+            } else {
+                Self.makeRoom(for: program.user, &state)
+                entry = Entry(front: try starter.front())
             }
-            state.entries[program]?.conversations += 1
-            state.entries[program]?.lastUse = state.uses
-            guard let front = state.entries[program]?.front else { throw .none }
-            return front
+            entry.conversations += 1
+            entry.lastUse = state.uses
+            state.entries[program] = entry
+            return entry.front
         }
     }
 
-    private static func makeRoom(for user: UInt32, _ state: inout State) throws(FrontError) {
+    /// One front more than a user may have ends the one of that user that was not used for the longest time.
+    private static func makeRoom(for user: UInt32, _ state: inout State) {
         while true {
             let own = state.entries.count { $0.key.user == user }
             let others = state.entries.count - own
             let mostOfUser = max(2, (most - others) / 2)
-            guard own >= mostOfUser else { return }
-            guard let idle = state.idle(of: user) ?? state.idle(of: nil) else { throw .tooMany(mostOfUser) }
-            state.entries[idle] = nil
+            guard own >= mostOfUser, let first = state.first(of: user) else { return }
+            state.entries.removeValue(forKey: first)?.front.end()
+        }
+    }
+
+    private func noteUse(_ program: ServedProgram) {
+        state.withLock { state in
+            state.uses += 1
+            state.entries[program]?.lastUse = state.uses
         }
     }
 
@@ -105,18 +143,10 @@ package final class SecretFronts: Sendable {
             guard state.entries[program]?.front === front else { return nil }
             state.entries[program]?.conversations -= 1
             guard state.entries.count(where: { $0.value.conversations == 0 }) > Self.mostIdle,
-                let idle = state.idle(of: nil)
+                let idle = state.idle
             else { return nil }
             return state.entries.removeValue(forKey: idle)?.front
         }
         withExtendedLifetime(ended) {}
     }
-}
-
-extension FrontError {
-    fileprivate static func tooMany(_ count: Int) -> FrontError {
-        FrontError("\(count) programs of one user have connections to the Secret Service, and that is the most now")
-    }
-
-    fileprivate static var none: FrontError { FrontError("there is no front process") }
 }

@@ -19,7 +19,7 @@ package enum SecretGuests {
             connection.reject("\(error)")
             return nil
         }
-        guard connection.exchange(for: conversation.socket) else { return nil }
+        guard conversation.takeSocket(connection.exchange(for:)) else { return nil }
         let limits = GuestLimits(vault: vault, connection: connection)
         let access = SecretAccess(
             session: { () throws(VaultError) in

@@ -59,7 +59,7 @@ private final class ProgramConnection: LoopedConnection, @unchecked Sendable {
         descriptor = seat.descriptor
         let program = ServedProgram(user: seat.user, name: "")
         guard let conversation = try? fronts.open(seat.descriptor, for: program),
-            loop.exchange(seat, for: conversation.socket)
+            conversation.takeSocket({ loop.exchange(seat, for: $0) })
         else { return nil }
         let access = SecretAccess(session: { [session] () throws(VaultError) in session }, name: "")
         guest = SecretConnection(

@@ -158,7 +158,7 @@ extension AuditRecord {
         if let items { facts.append(items == 1 ? "1 item" : "\(items) items") }
         if let itemDigests { facts.append("item \(itemDigests.joined(separator: " "))") }
         if let group { facts.append("group \(group)") }
-        if let count { facts.append("\(count) times") }
+        if let count, count > 1 { facts.append("\(count) times") }
         if let until { facts.append("until \(Self.text(until))") }
         if let failure { facts.append("failed: \(failure)") }
         if let process { facts.append("process \(process)") }

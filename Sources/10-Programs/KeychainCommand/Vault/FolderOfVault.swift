@@ -19,7 +19,8 @@ enum FolderOfVault {
         else { return path }
         throw Failure(
             status: errSecNotAvailable,
-            "programs use the daemon at \(socket.escapedForTerminal), and this command works on a folder: stop that daemon, "
+            "programs use the daemon at \(socket.escapedForTerminal), and this command works on a folder. If the vault's "
+                + "device secret is lost, do not stop that daemon: run `keychain recovery put-back`. Otherwise stop it, "
                 + "and name its folder with KEYCHAIN_HOME, as the user that the daemon runs as (\(remedy)); or name another "
                 + "folder, such as KEYCHAIN_HOME=\(path.escapedForTerminal)")
     }
@@ -35,8 +36,8 @@ enum FolderOfVault {
         } catch .lockTimeout {
             throw Failure(
                 status: errSecNotAvailable,
-                "a daemon serves the vault in \(path.escapedForTerminal), which opens as it is; nothing was changed. Stop the "
-                    + "daemon first: `systemctl --user stop keychaind.socket keychaind.service`, or without --user for the "
+                "a daemon serves the vault in \(path.escapedForTerminal), and nothing was changed. If its device secret is "
+                    + "lost, do not stop the daemon: run `keychain recovery put-back`. Otherwise stop it: `systemctl --user stop keychaind.socket keychaind.service`, or without --user for the "
                     + "system's")
         } catch .notFound {
             throw Failure(status: errSecItemNotFound, "there is no vault at \(path.escapedForTerminal)")

@@ -33,13 +33,14 @@ package enum BusFront {
             if case .failure(let error) = SDBus.loaded { tell(["!\(error)"]) }
             exit(69)
         }
-        let measures = FrontConfinement.begin(isForever: purpose == .programs)
+        let measures = FrontConfinement.begin(keepingFiles: purpose == .bus)
         tell(measures)
         keepStarting(purpose)
     }
 
     private static func prepare() {
-        // They end when their parent does, and not before it has answered: a service manager asks all at once.
+        // A service manager sends a stop to all processes at once, and the daemon still has to answer: these processes
+        // end when the daemon closes its socket.
         for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
         // Where memory is short, the kernel ends fronts before the daemon (proc(5)).
         let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
@@ -62,7 +63,7 @@ package enum BusFront {
         }
     }
 
-    /// Says what is not in force, in lines.
+    /// Tells the parent that this one is ready, and which measures are not in force.
     private static func tell(_ lines: [String]) {
         _ = PassedDescriptors.send([], with: Array(("ready\n" + lines.joined(separator: "\n")).utf8), over: control)
     }
@@ -88,7 +89,7 @@ package enum BusFront {
 
     private static func serve(_ purpose: Purpose) -> Never {
         FrontConfinement.name("kc-bus-start")
-        // Fronts that end are nobody's to wait for.
+        // The kernel removes fronts that end.
         signal(SIGCHLD, SIG_IGN)
         while let message = PassedDescriptors.receive(from: control) {
             guard let socket = message.descriptors.first else { continue }
@@ -98,8 +99,7 @@ package enum BusFront {
                 FrontConfinement.name("kc-bus-front")
                 switch purpose {
                 case .programs:
-                    FrontConfinement.finish()
-                    FrontOfProgram(control: socket).run()
+                    if FrontConfinement.finish() { FrontOfProgram(control: socket).run() }
                 case .bus: serveBus(message.bytes, socket)
                 }
                 _exit(0)
@@ -114,9 +114,9 @@ package enum BusFront {
         let link = FrontLink(socket)
         do throws(BusError) {
             let front = try FrontOnBus(place, link)
-            _ = FrontConfinement.begin(isForever: true)
-            FrontConfinement.finish()
-            link.report(.ready)
+            let missing = FrontConfinement.begin(keepingFiles: false)
+            guard FrontConfinement.finish() else { throw .system(operation: "seccomp", errno: errno) }
+            link.report(.ready(missing))
             front.run()
         } catch {
             link.report(.failed("\(error)"))

@@ -5,18 +5,18 @@ import SystemLibraries
 enum FrontConfinement {
     /// Gives up rights, other processes, files and the network.
     ///
-    /// - Parameter isForever: False for a process that still has to reach a bus: it keeps files and sockets.
+    /// - Parameter keepingFiles: Whether the process still has to reach a bus, and keeps its user, files and sockets.
     /// - Returns: What is not in force, in sentences.
-    static func begin(isForever: Bool) -> [String] {
+    static func begin(keepingFiles: Bool) -> [String] {
         var failures: [String] = []
         func note(_ what: String, _ result: Int) {
             if result < 0 { failures.append("\(what): \(String(cString: strerror(errno)))") }
         }
         // PR_SET_DUMPABLE and PR_SET_NO_NEW_PRIVS of prctl(2).
-        note("non-dumpable", control(4, 0))
-        note("no new privileges", control(38, 1))
-        lockMemory()
-        guard isForever else { return failures }
+        note("non-dumpable", processControl(4, 0))
+        note("no new privileges", processControl(38, 1))
+        note("locked memory", liftMemoryLimit() && lockMemory() ? 0 : -1)
+        guard !keepingFiles else { return failures }
         let hasNamespaces = leaveNamespaces()
         note("namespaces of its own", hasNamespaces ? 0 : -1)
         if hasNamespaces, chdir("/proc/self/fdinfo") == 0 {
@@ -25,17 +25,25 @@ enum FrontConfinement {
         }
         leaveUser()
         note("no capabilities", dropCapabilities() ? 0 : -1)
+        // A change of user or rights makes the process dumpable where the machine says so (suid_dumpable, proc(5)).
+        note("non-dumpable", processControl(4, 0))
         note("system call filter", filter(startsOthers: true).install() == 0 ? 0 : -1)
         return failures
     }
 
     /// Gives up starting processes, too.
-    static func finish() { _ = filter(startsOthers: false).install() }
+    ///
+    /// - Returns: Whether the filter of system calls is in force.
+    static func finish() -> Bool {
+        // A child does not inherit it.
+        _ = lockMemory()
+        return filter(startsOthers: false).install() == 0
+    }
 
     /// Names this process for ps(1): at most 15 bytes.
     static func name(_ name: String) {
         // PR_SET_NAME
-        name.withCString { _ = control(15, Int(bitPattern: $0)) }
+        name.withCString { _ = processControl(15, Int(bitPattern: $0)) }
     }
 
     /// Network, mounts, System V's and POSIX's queues, host name: unshare(2). A user's process gets them together with
@@ -54,16 +62,25 @@ enum FrontConfinement {
         #endif
     }
 
-    /// Memory stays out of swap where that takes no share of a limit.
-    private static func lockMemory() {
+    // RLIMIT_MEMLOCK (asm-generic/resource.h), a macro that Swift does not see.
+    private static let lockedMemory = __rlimit_resource_t(8)
+
+    /// Lifts the limit on locked memory, for this process and its children.
+    private static func liftMemoryLimit() -> Bool {
         var limit = rlimit(rlim_cur: .max, rlim_max: .max)
-        // RLIMIT_MEMLOCK (asm-generic/resource.h), a macro that Swift does not see.
-        if setrlimit(__rlimit_resource_t(8), &limit) != 0 { return }
-        // MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT (mlock(2)).
-        mlockall(1 | 2 | 4)
+        return setrlimit(lockedMemory, &limit) == 0
     }
 
-    /// Root becomes a user who has nothing else: who breaks out is not root, and no other program may end the front.
+    /// Keeps memory out of swap. Under a limit it does not: there would be no memory beyond that.
+    private static func lockMemory() -> Bool {
+        var limit = rlimit()
+        getrlimit(lockedMemory, &limit)
+        // MCL_CURRENT, MCL_FUTURE and MCL_ONFAULT (mlock(2)).
+        return limit.rlim_cur == .max && mlockall(1 | 2 | 4) == 0
+    }
+
+    /// A front of root becomes a user who owns nothing: code that breaks out is not root, and no other program may end
+    /// the front.
     private static func leaveUser() {
         guard geteuid() == 0 else { return }
         // Above the numbers that systemd gives to users and containers. A process has a number of 22 bits at most.
@@ -73,8 +90,8 @@ enum FrontConfinement {
         setreuid(user, user)
     }
 
-    /// Gives up what root, or a namespace, gave (capset(2)). A system call that a service manager forbids is not made
-    /// in vain.
+    /// Gives up what root, or a namespace, gave. Calls capset(2) only if there is something to drop: a service manager
+    /// may forbid it.
     private static func dropCapabilities() -> Bool {
         // `struct __user_cap_header_struct` of version 3, and twice `struct __user_cap_data_struct`.
         var head: (UInt32, Int32) = (0x2008_0522, 0)
@@ -90,7 +107,7 @@ enum FrontConfinement {
         }
     }
 
-    private static func control(_ option: Int, _ argument: Int) -> Int {
+    private static func processControl(_ option: Int, _ argument: Int) -> Int {
         // SYS_prctl differs between architectures.
         #if arch(x86_64)
         systemCall(157, option, argument)
@@ -110,11 +127,24 @@ enum FrontConfinement {
         typealias Rule = SystemCallFilter.Rule
         typealias Condition = SystemCallFilter.Condition
         // PROT_EXEC: no memory becomes code.
-        let isNoCode = Condition(argument: 2, mask: 4, is: 0)
+        let isNoCode = [[Condition(argument: 2, mask: 4, is: 0)]]
         // AT_EMPTY_PATH, with which the C library asks about a descriptor.
-        let isOfDescriptor = Condition(argument: 3, is: 0x1000)
+        let isOfDescriptor = [[Condition(argument: 3, is: 0x1000)]]
         // The low bits of a socket's type: a datagram socket could send to others than its other end.
-        let isStream = Condition(argument: 1, mask: 0xF, is: 1)
+        let isStream = [[Condition(argument: 1, mask: 0xF, is: 1)]]
+        // How many bytes can be read (FIONREAD). Other requests, and those of fcntl(2) that are left out, would have
+        // the kernel send signals to any process of the same user.
+        let countsBytes = [[Condition(argument: 1, is: 0x541B)]]
+        // F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC; F_SETFL without O_ASYNC.
+        let ofDescriptor =
+            [1, 2, 3, 1030].map { [Condition(argument: 1, is: $0)] }
+            + [[Condition(argument: 1, is: 4), Condition(argument: 2, mask: 0x2000, is: 0)]]
+        let ofSocket = Condition(argument: 1, is: 1)  // SOL_SOCKET
+        // SO_SNDBUF, SO_RCVBUF, SO_PASSCRED, SO_SNDBUFFORCE, SO_RCVBUFFORCE and SO_PASSSEC: not a filter of packets.
+        let sets = [7, 8, 16, 32, 33, 34].map { [ofSocket, Condition(argument: 2, is: $0)] }
+        // SO_TYPE, SO_ERROR, SO_SNDBUF, SO_RCVBUF, SO_PEERCRED, SO_ACCEPTCONN, SO_PEERSEC, SO_DOMAIN and SO_PEERGROUPS:
+        // not a descriptor of the process.
+        let gets = [3, 4, 7, 8, 17, 30, 31, 39, 59].map { [ofSocket, Condition(argument: 2, is: $0)] }
         var rules = [
             Rule(x86: 0, arm: 63),  // read
             Rule(x86: 1, arm: 64),  // write
@@ -133,7 +163,7 @@ enum FrontConfinement {
             Rule(x86: 14, arm: 135),  // rt_sigprocmask
             Rule(x86: 15, arm: 139),  // rt_sigreturn
             Rule(x86: 131, arm: 132),  // sigaltstack
-            Rule(x86: 16, arm: 29),  // ioctl
+            Rule(x86: 16, arm: 29, allowedIf: countsBytes),  // ioctl
             Rule(x86: 19, arm: 65),  // readv
             Rule(x86: 20, arm: 66),  // writev
             Rule(x86: 24, arm: 124),  // sched_yield
@@ -149,9 +179,9 @@ enum FrontConfinement {
             Rule(x86: 51, arm: 204),  // getsockname
             Rule(x86: 52, arm: 205),  // getpeername
             Rule(x86: 53, arm: 199, allowedIf: isStream),  // socketpair
-            Rule(x86: 54, arm: 208),  // setsockopt
-            Rule(x86: 55, arm: 209),  // getsockopt
-            Rule(x86: 72, arm: 25),  // fcntl
+            Rule(x86: 54, arm: 208, allowedIf: sets),  // setsockopt
+            Rule(x86: 55, arm: 209, allowedIf: gets),  // getsockopt
+            Rule(x86: 72, arm: 25, allowedIf: ofDescriptor),  // fcntl
             Rule(x86: 60, arm: 93),  // exit
             Rule(x86: 231, arm: 94),  // exit_group
             Rule(x86: 202, arm: 98),  // futex

@@ -31,6 +31,7 @@ final class FrontConversation {
 
     /// How long a program may take to read an answer.
     private static let patience = Duration.seconds(10)
+    private static let farewell = Duration.seconds(1)
 
     /// - Parameters:
     ///   - program: The program's socket.
@@ -46,17 +47,15 @@ final class FrontConversation {
 
     /// What to wait for: events on the program's socket, and on the other process's.
     var interests: (program: pollfd, link: pollfd) {
-        func events(_ input: Bool, _ output: Bool) -> Int16 {
-            Int16(truncatingIfNeeded: (input ? POLLIN : 0) | (output ? POLLOUT : 0))
-        }
         let hasUnsent = peer.hasUnsent
         let reads = isReading && !hasUnsent && !link.hasUnsent
         // poll(2) leaves out negative descriptors, and tells of one that is gone again and again.
         let program = isProgramGone && !reads ? -1 : peer.descriptor
         let other = isLinkGone && hasUnsent ? -1 : link.socket.descriptor
         return (
-            pollfd(fd: program, events: events(reads, hasUnsent || peer.awaitsRoom), revents: 0),
-            pollfd(fd: other, events: events(!hasUnsent, link.hasUnsent), revents: 0)
+            pollfd(
+                fd: program, events: BusPeer.events(input: reads, output: hasUnsent || peer.awaitsRoom), revents: 0),
+            pollfd(fd: other, events: BusPeer.events(input: !hasUnsent, output: link.hasUnsent), revents: 0)
         )
     }
 
@@ -72,7 +71,11 @@ final class FrontConversation {
     func step(program: Int16 = 0, link: Int16 = 0) -> Bool {
         let gone = Int16(truncatingIfNeeded: POLLHUP | POLLERR)
         if program & gone != 0 { isProgramGone = true }
-        if link & gone != 0 { isLinkGone = true }
+        if link & gone != 0, !isLinkGone {
+            isLinkGone = true
+            // What was sent last has a moment to arrive, and no service manager waits longer.
+            if peer.hasUnsent { deadline = .now + Self.farewell }
+        }
         // Nobody waits for the answer any more.
         if isProgramGone, !isReading, !peer.hasUnread { return false }
         do {
@@ -131,8 +134,7 @@ final class FrontConversation {
         }
         switch event {
         case .call(let call):
-            link.report(.call(call.read()))
-            state = .asking(call)
+            if link.report(call.read()) { state = .asking(call) } else { try peer.refuseLong(call) }
         case .done:
             link.report(.passed)
             state = .waiting(room: 0)

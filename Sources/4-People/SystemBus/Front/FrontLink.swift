@@ -18,6 +18,18 @@ final class FrontLink {
 
     func report(_ report: FrontReport) { report.encode(to: outgoing) }
 
+    /// Reports a call.
+    ///
+    /// - Returns: False if it is too long for a report.
+    func report(_ call: FrontCall) -> Bool {
+        let before = outgoing.count
+        FrontReport.call(call).encode(to: outgoing)
+        let length = outgoing.count - before
+        if length - 4 <= FrontReport.longest { return true }
+        outgoing.removeLast(length)
+        return false
+    }
+
     /// Sends what waits, as far as the other end takes it in now.
     func flush() throws(SocketError) {
         guard hasUnsent, try socket.sendAvailable(outgoing, &sent) else { return }
@@ -56,11 +68,26 @@ extension BusPeer {
     }
 }
 
+extension BusPeer {
+    /// Refuses a call that is longer than any that the service has an answer to.
+    func refuseLong(_ call: BusCall) throws(BusError) {
+        try refuse(
+            call, "org.freedesktop.DBus.Error.LimitsExceeded", "the message is too long: a secret has up to 2 MiB")
+    }
+
+    /// The events to wait for, in the notation of poll(2).
+    static func events(input: Bool, output: Bool) -> Int16 {
+        Int16(truncatingIfNeeded: (input ? POLLIN : 0) | (output ? POLLOUT : 0))
+    }
+}
+
 extension BusCall {
+    /// Whether the arguments are a list of objects, which may be long.
+    var hasList: Bool { request.signature.hasPrefix("ao") }
+
     /// Reads the call for the other process. Call it once.
     func read(_ number: UInt32 = 0) -> FrontCall {
-        // A list of objects may be long.
-        let arguments = arguments(most: request.signature.hasPrefix("ao") ? 32_768 : 4_096)
+        let arguments = arguments(most: hasList ? 32_768 : 4_096)
         for case .descriptor(let descriptor) in arguments ?? [] { self.descriptor = descriptor }
         return FrontCall(number: number, request: request, arguments: arguments)
     }
@@ -70,10 +97,14 @@ extension BusCall {
     /// - Returns: What went wrong.
     fileprivate func write(_ bytes: Data) -> String? {
         guard let descriptor else { return "there is no file among the arguments" }
+        // Nothing waits here: a pipe that can be written to takes in what is no longer than PIPE_BUF (pipe(7)).
+        var info = stat()
+        guard fstat(descriptor.number, &info) == 0, info.st_mode & S_IFMT == S_IFIFO, bytes.count <= 4_096 else {
+            return "the file is not a pipe"
+        }
         var polled = pollfd(fd: descriptor.number, events: Int16(truncatingIfNeeded: POLLOUT), revents: 0)
-        // A new pipe takes it all at once.
-        guard poll(&polled, 1, 1_000) == 1 else { return "the file takes nothing in" }
+        guard poll(&polled, 1, 0) == 1 else { return "the pipe is full" }
         let isWhole = bytes.withUnsafeBytes { CLibrary.write(descriptor.number, $0.baseAddress, $0.count) == $0.count }
-        return isWhole ? nil : "the file took only a part of the secret"
+        return isWhole ? nil : "the pipe took only a part of the secret"
     }
 }

@@ -12,8 +12,8 @@ package enum FrontReport: Sendable {
     case room(Int)
     /// A program has read a long answer.
     case taken
-    /// The front is on the bus.
-    case ready
+    /// The front is on the bus. These measures are not in force.
+    case ready([String])
     /// The front is not on the bus, for this reason.
     case failed(String)
     /// The connection with this name left the bus.
@@ -24,16 +24,18 @@ package enum FrontReport: Sendable {
 
 /// A call that a front process has read.
 package struct FrontCall: Sendable {
-    /// Told with the answer.
+    /// Comes back with the answer.
     package var number: UInt32
+    /// What is asked, and by whom.
     package var request: BusRequest
     /// Nil if they are malformed, or too many. A descriptor stays with the front.
     package var arguments: [BusValue]?
     /// The program's process, as the bus says.
     package var process: Int32?
-    /// Whether the caller has the name that alone may call this object.
+    /// Whether the caller owns the only bus name that may call this object.
     package var isOfGuardian: Bool
 
+    /// A call as the front read it.
     package init(
         number: UInt32 = 0, request: BusRequest, arguments: [BusValue]?, process: Int32? = nil,
         isOfGuardian: Bool = false
@@ -49,18 +51,20 @@ package enum FrontOrder: Sendable {
     ///
     /// - Parameter written: What to write into the descriptor that is among the call's arguments.
     case answer(UInt32, [BusArgument], isSecret: Bool, written: Data?)
+    /// Answer a call with an error.
     case refusal(UInt32, name: String, message: String)
+    /// Send a signal.
     case signal(SentSignal)
     /// Go on with what was told last.
     case goOn
 }
 
 extension FrontReport {
-    /// The longest frame in bytes: a message of a program without a bus, and the types of its values.
+    /// The longest frame in bytes: a message of a program without a bus, and the types of its values. A front refuses a
+    /// longer call by itself.
     package static let longest = 4 << 20
     /// The most values of a message, and their deepest nesting.
     private static let (mostValues, deepest) = (65_536, 16)
-    private static let longestText = 3 << 20
 
     /// Appends a frame.
     package func encode(to buffer: FrameBuffer) {
@@ -69,7 +73,7 @@ extension FrontReport {
         case .passed: buffer.appendFrame(2) {}
         case .room(let bytes): buffer.appendFrame(3) { buffer.append(UInt32(clamping: bytes)) }
         case .taken: buffer.appendFrame(4) {}
-        case .ready: buffer.appendFrame(5) {}
+        case .ready(let missing): buffer.appendFrame(5) { buffer.append(list: missing) { buffer.append($0) } }
         case .failed(let reason): buffer.appendFrame(6) { buffer.append(reason) }
         case .left(let name): buffer.appendFrame(7) { buffer.append(name) }
         case .nameLost: buffer.appendFrame(8) {}
@@ -86,7 +90,8 @@ extension FrontReport {
         case 2: self = .passed
         case 3: self = .room(Int(try reader.integer(UInt32.self)))
         case 4: self = .taken
-        case 5: self = .ready
+        case 5:
+            self = .ready(try reader.list(limit: 16) { reader throws(FrameError) in try reader.string(limit: 4096) })
         case 6: self = .failed(try reader.string(limit: 4096))
         case 7: self = .left(try reader.string(limit: 255))
         case 8: self = .nameLost
@@ -115,7 +120,7 @@ extension FrontReport {
         case "x": return .integer(try reader.integer())
         case "t": return .unsigned(try reader.integer())
         case "d": return .double(Double(bitPattern: try reader.integer()))
-        case "s": return .string(try reader.string(limit: longestText))
+        case "s": return .string(try reader.string(limit: longest))
         case "h": return .descriptor(.elsewhere)
         case "a": return .array(try values(&reader, depth: depth + 1, &left))
         case "r": return .structure(try values(&reader, depth: depth + 1, &left))
@@ -143,11 +148,12 @@ extension FrontCall {
     fileprivate init(from reader: inout FrameReader, _ left: inout Int) throws(FrameError) {
         let number = try reader.integer(UInt32.self)
         // Names have up to 255 bytes, and so have signatures; a path has no limit of its own (D-Bus specification).
-        let path = try reader.string(limit: 1 << 20)
+        let path = try reader.string(limit: FrontReport.longest)
         let request = BusRequest(
             path: path, interface: try reader.string(limit: 255), member: try reader.string(limit: 255),
             sender: try reader.string(limit: 255), signature: try reader.string(limit: 255))
         let arguments = try reader.bool() ? try FrontReport.values(&reader, depth: 0, &left) : nil
+        guard arguments?.match(request.signature) ?? true else { throw FrameError("arguments of other types") }
         let process = try reader.optional { reader throws(FrameError) in try reader.integer(Int32.self) }
         self.init(
             number: number, request: request, arguments: arguments, process: process,

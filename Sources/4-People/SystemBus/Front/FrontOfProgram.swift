@@ -47,6 +47,10 @@ final class FrontOfProgram {
             isOver = true
             return
         }
+        if message.bytes == [1] {
+            isOver = true
+            conversations = []
+        }
         guard message.descriptors.count == 2 else {
             for descriptor in message.descriptors { close(descriptor) }
             return

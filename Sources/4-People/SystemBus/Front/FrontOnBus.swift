@@ -39,12 +39,17 @@ final class FrontOnBus {
     private let peer: BusPeer
     private let link: FrontLink
     private let place: BusPlace
-    private var calls: [UInt32: BusCall] = [:]
+    private var calls: [UInt32: (call: BusCall, owner: String)] = [:]
+    /// How many calls of each process, or connection without one, wait for their answers: all, and those with lists.
+    private var waiting: [String: (all: Int, long: Int)] = [:]
     private var lastCall: UInt32 = 0
     /// The processes of the connections that have asked for something.
     private var processes: [String: Int32?] = [:]
     /// The most calls that wait for their answers; the other process has its own limit for each program.
     private static let mostCalls = 16_384
+    /// The most calls of one process that wait, and the most of them that have lists, which take long to read: others
+    /// are read after them.
+    private static let (mostOfProcess, mostLong) = (128, 4)
 
     /// - Throws: `BusError` if there is no such bus, or another program keeps a name.
     init(_ place: BusPlace, _ link: FrontLink) throws(BusError) {
@@ -97,23 +102,46 @@ final class FrontOnBus {
         switch order {
         case .signal(let signal): try peer.emit(signal)
         case .answer(let number, _, _, _), .refusal(let number, _, _):
-            if let call = calls.removeValue(forKey: number) { try peer.answer(call, order) }
+            if let call = forget(number) { try peer.answer(call, order) }
         case .goOn: break
         }
     }
 
+    private func forget(_ number: UInt32) -> BusCall? {
+        guard let (call, owner) = calls.removeValue(forKey: number) else { return nil }
+        count(call, of: owner, -1)
+        return call
+    }
+
+    private func count(_ call: BusCall, of owner: String, _ change: Int) {
+        var counts = waiting[owner] ?? (0, 0)
+        counts.all += change
+        if call.hasList { counts.long += change }
+        waiting[owner] = counts.all > 0 ? counts : nil
+    }
+
     private func take(_ call: BusCall) throws(BusError) {
         let request = call.request
+        let isGuarded = request.path == place.guardedPath
+        let process = isGuarded ? nil : process(of: request.sender)
+        let owner = process.map { "\($0)" } ?? request.sender
+        let counts = waiting[owner] ?? (0, 0)
+        // Before its arguments are read.
+        guard counts.all < Self.mostOfProcess, !call.hasList || counts.long < Self.mostLong else {
+            return try peer.refuse(
+                call, "org.freedesktop.DBus.Error.LimitsExceeded", "too many calls of this program wait for answers")
+        }
         lastCall &+= 1
         var read = call.read(lastCall)
-        if request.path == place.guardedPath {
+        if isGuarded {
             let owner = try? peer.callBus("GetNameOwner", [.string(place.guardian)])
             read.isOfGuardian = owner?.first?.string == request.sender
         } else {
-            read.process = process(of: request.sender)
+            read.process = process
         }
-        calls[lastCall] = call
-        link.report(.call(read))
+        guard link.report(read) else { return try peer.refuseLong(call) }
+        calls[lastCall] = (call, owner)
+        count(call, of: owner, 1)
     }
 
     private func process(of sender: String) -> Int32? {
@@ -129,19 +157,18 @@ final class FrontOnBus {
         if signal.member == "NameLost", name == place.names[0] { link.report(.nameLost) }
         if signal.member == "NameOwnerChanged" {
             processes[name] = nil
-            for (number, call) in calls where call.request.sender == name { calls[number] = nil }
+            for (number, waiting) in calls where waiting.call.request.sender == name { _ = forget(number) }
             link.report(.left(name))
         }
     }
 
     private func wait() {
         let reads = !link.isFull && calls.count < Self.mostCalls && !peer.hasUnsent
-        func events(_ input: Bool, _ output: Bool) -> Int16 {
-            Int16(truncatingIfNeeded: (input ? POLLIN : 0) | (output ? POLLOUT : 0))
-        }
+        let ofPeer = BusPeer.events(input: reads, output: peer.hasUnsent || peer.awaitsRoom)
+        let ofLink = BusPeer.events(input: !peer.hasUnsent, output: link.hasUnsent)
         var polled = [
-            pollfd(fd: peer.descriptor, events: events(reads, peer.hasUnsent || peer.awaitsRoom), revents: 0),
-            pollfd(fd: link.socket.descriptor, events: events(!peer.hasUnsent, link.hasUnsent), revents: 0),
+            pollfd(fd: peer.descriptor, events: ofPeer, revents: 0),
+            pollfd(fd: link.socket.descriptor, events: ofLink, revents: 0),
         ]
         _ = poll(&polled, 2, -1)
     }

@@ -5,8 +5,13 @@ import SystemLibraries
 
 /// The failure of a front process.
 package struct FrontError: Error, Equatable, CustomStringConvertible {
+    /// What happened, and what to do.
     package let description: String
 
+    /// The front process has ended.
+    package static let gone = FrontError("the front process is gone")
+
+    /// An error with this description.
     package init(_ description: String) { self.description = description }
 }
 
@@ -16,7 +21,7 @@ package final class FrontStarter: Sendable {
     /// What the machine does not let the fronts give up, in sentences.
     package let missing: [String]
 
-    /// How long the starter may take to begin, and a front to reach its bus.
+    /// How long the starter may take to begin.
     private static let patience = Duration.seconds(10)
 
     /// Starts the starter. This process must have no secret yet, and must still be allowed to start a program.
@@ -76,24 +81,45 @@ package final class FrontStarter: Sendable {
     }
 
     /// Starts a front for programs that take a socket for their bus.
-    package func front() throws(FrontError) -> Front {
-        guard let (own, other) = Self.pair(SOCK_SEQPACKET) else { throw .last("start a front process") }
-        defer { close(other) }
-        guard PassedDescriptors.send([other], with: [0], over: control) else {
-            close(own)
-            throw FrontError("the process that starts front processes is gone: start this program again")
-        }
-        return Front(own)
-    }
+    package func front() throws(FrontError) -> Front { Front(try start(SOCK_SEQPACKET, [0])) }
 
     /// Starts a front on a bus.
     ///
-    /// - Returns: The socket on which the front reports.
-    func link(to place: BusPlace) throws(FrontError) -> Int32 {
-        guard let (own, other) = Self.pair(SOCK_STREAM) else { throw .last("start a front process") }
+    /// - Parameters:
+    ///   - address: In D-Bus's notation.
+    ///   - names: The names to take there.
+    ///   - replacing: Whether to take them from owners that allow it.
+    ///   - guardedPath: The object that only the owner of `guardian` may ask for more than its properties.
+    /// - Returns: The socket on which the front reports, and what the machine does not let the front give up.
+    /// - Throws: ``FrontError``, such as if another program keeps a name.
+    package func link(
+        to address: String, names: [String], replacing: Bool, guardedPath: String, guardian: String
+    ) throws(FrontError) -> (socket: FrameSocket, missing: [String]) {
+        let place = BusPlace(
+            address: address, names: names, isReplacing: replacing, guardedPath: guardedPath, guardian: guardian)
+        let socket = FrameSocket(try start(SOCK_STREAM, place.bytes))
+        let frame = FrameBuffer()
+        let report: FrontReport
+        do {
+            try socket.receiveFrame(into: frame, limit: FrontReport.longest, first: .seconds(30), rest: .seconds(10))
+            report = try FrontReport(frame)
+        } catch {
+            throw FrontError("the front process ended before it was on the bus")
+        }
+        switch report {
+        case .ready(let missing): return (socket, missing)
+        case .failed(let reason): throw FrontError(reason)
+        default: throw FrontError("the front process said something else than whether it is on the bus")
+        }
+    }
+
+    /// - Returns: This end of the new front's socket.
+    private func start(_ type: __socket_type, _ message: [UInt8]) throws(FrontError) -> Int32 {
+        guard let (own, other) = Self.pair(type) else { throw .last("start a front process") }
         defer { close(other) }
-        guard PassedDescriptors.send([other], with: place.bytes, over: control) else {
-            close(own)
+        guard PassedDescriptors.send([other], with: message, over: control) else {
+            defer { close(own) }
+            guard errno == EPIPE || errno == ECONNRESET else { throw .last("start a front process") }
             throw FrontError("the process that starts front processes is gone: start this program again")
         }
         return own
@@ -120,6 +146,9 @@ package final class Front: Sendable {
 
     deinit { close(control) }
 
+    /// Ends the front, and all its conversations.
+    package func end() { _ = PassedDescriptors.send([], with: [1], over: control) }
+
     /// Hands a program's socket over, which stays open here, too.
     ///
     /// - Returns: The socket on which the front reports what the program says; the caller closes it.
@@ -127,37 +156,17 @@ package final class Front: Sendable {
     package func take(_ program: Int32) throws(FrontError) -> Int32 {
         guard let (own, other) = FrontStarter.pair(SOCK_STREAM) else { throw .last("hand a connection over") }
         defer { close(other) }
+        // What the kernel holds for a front whose program does not read, in bytes.
+        var size: Int32 = 64 << 10
+        for end in [own, other] {
+            setsockopt(end, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(clamping: MemoryLayout<Int32>.size))
+        }
         guard PassedDescriptors.send([program, other], with: [0], over: control) else {
-            close(own)
-            throw FrontError("the front process is gone")
+            defer { close(own) }
+            // A front that is busy has a full queue.
+            guard errno == EPIPE || errno == ECONNRESET else { throw .last("hand a connection over") }
+            throw .gone
         }
         return own
-    }
-}
-
-/// A service's connection to a bus, through a front process. For one thread.
-package final class FrontedBus {
-    package let socket: FrameSocket
-
-    package init(
-        _ address: String, names: [String], replacing: Bool, guardedPath: String, guardian: String,
-        _ starter: FrontStarter
-    ) throws(FrontError) {
-        let place = BusPlace(
-            address: address, names: names, isReplacing: replacing, guardedPath: guardedPath, guardian: guardian)
-        socket = FrameSocket(try starter.link(to: place))
-        let frame = FrameBuffer()
-        do {
-            try socket.receiveFrame(into: frame, limit: FrontReport.longest, first: .seconds(30), rest: .seconds(10))
-            switch try FrontReport(frame) {
-            case .ready: return
-            case .failed(let reason): throw FrontError(reason)
-            default: throw FrontError("the front process said something else than whether it is on the bus")
-            }
-        } catch let error as FrontError {
-            throw error
-        } catch {
-            throw FrontError("the front process ended before it was on the bus")
-        }
     }
 }

@@ -154,7 +154,12 @@ struct VaultFolder: Sendable {
     }
 
     func missing(_ name: String, isRecoverable: Bool = false) -> VaultError {
-        .unusableVault(
+        if name == Self.deviceSecretName, folder.isLocked("daemon") {
+            return .unusableVault(
+                reason: "\(folder.path(of: name)) is missing. A daemon still has it: do not stop the daemon, and run "
+                    + "`keychain recovery put-back` with KEYCHAIN_SOCKET set to its socket, without KEYCHAIN_HOME")
+        }
+        return .unusableVault(
             reason: "\(folder.path(of: name)) is missing; restore the whole folder from a backup, "
                 + (isRecoverable
                     ? "or open the vault with its recovery key (`keychain recovery restore`)"

@@ -115,7 +115,7 @@ package final class ConnectionLoop: Sendable {
         }
         if let listener { return accept(from: listener) }
         guard let seat else { return }
-        // Who is gone must not be served sooner than who waits.
+        // A connection that is gone must not be served before those that wait.
         if isPutOff, number & Self.alarmBit == 0 { return drop(seat) }
         if !isNew || hasBegun(seat, isGone) { lineUp(seat, .input) }
     }
@@ -427,10 +427,16 @@ package final class ConnectionLoop: Sendable {
             guard !state.isStopping else { return forget(seat, &state) }
             if seat.isGreeted { state.seats.enter(.rest, seat) }
             rest(seat, .input, until: deadline, &state)
-        case .exchange(let deadline): rest(seat, .exchange, until: deadline, &state)
+        case .exchange(let deadline, let isAtRest):
+            guard !isAtRest || !state.isStopping else { return forget(seat, &state) }
+            if isAtRest, seat.isGreeted { state.seats.enter(.request, seat) }
+            rest(seat, .exchange, until: deadline, &state)
         case .output(let deadline): rest(seat, .output, until: deadline, &state)
         case .time(let deadline): rest(seat, .nothing, until: deadline, &state)
-        case .alarm(let deadline): rest(seat, .nothing, until: deadline, &state, hearsAlarm: true)
+        case .alarm(let deadline):
+            guard !state.isStopping else { return forget(seat, &state) }
+            if seat.isGreeted { state.seats.enter(.request, seat) }
+            rest(seat, .nothing, until: deadline, &state, hearsAlarm: true)
         }
         return nil
     }

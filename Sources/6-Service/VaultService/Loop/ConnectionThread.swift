@@ -1,7 +1,7 @@
 import CLibrary
 import SystemLibraries
 
-/// Threads with small stacks, of which a thousand may wait.
+/// Threads with small stacks, of which hundreds may wait.
 package enum ConnectionThread {
     /// 512 KiB of addresses, of which only those that are used take memory: the engine needs less than half.
     private static let stackSize = 512 << 10

@@ -35,12 +35,14 @@ package enum ConnectionNeed: Sendable {
     /// For the rest of something of which the beginning is there.
     case rest(until: ContinuousClock.Instant)
     /// For something to read, or for room to send something.
-    case exchange(until: ContinuousClock.Instant?)
+    ///
+    /// - Parameter isAtRest: Whether nothing is lost if the connection ends now.
+    case exchange(until: ContinuousClock.Instant?, isAtRest: Bool = false)
     /// For room to send something, whatever the other end sends until then.
     case output(until: ContinuousClock.Instant?)
     /// For a time, whatever the other end sends until then; not if it is gone.
     case time(ContinuousClock.Instant)
-    /// For its alarm, whatever the other end sends until then; not if it is gone.
+    /// For its alarm, whatever the other end sends until then; not if it is gone. The connection is at rest.
     case alarm(until: ContinuousClock.Instant?)
     /// For the other threads' turn, and then it goes on.
     case turn
@@ -48,7 +50,7 @@ package enum ConnectionNeed: Sendable {
     case end
 }
 
-/// What a connection is for, in the order in which connections make room for others.
+/// What a connection does, in the order in which connections make room for others.
 enum ConnectionPhase: Int, Comparable {
     case greeting
     /// The rest of a request is missing.

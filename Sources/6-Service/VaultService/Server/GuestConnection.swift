@@ -29,6 +29,7 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
     private let make: Make
     private var state = State.new
     private var room: RequestRoom?
+    /// Until when a message or an answer may wait for room.
     private var endOfRoom: ContinuousClock.Instant?
     /// Begins a step, such as when there is something to tell the program.
     package let bell = Bell()
@@ -49,7 +50,7 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
             switch state {
             case .new:
                 state = .identification
-                // Before its program is known, which costs a look into /proc.
+                // The process pays before its program is looked up in /proc.
                 let delay = server.rates.admitConnection(seat.program)
                 if delay > .zero { return .time(.now + delay) }
             case .identification:
@@ -120,7 +121,7 @@ package final class GuestConnection: LoopedConnection, @unchecked Sendable {
 }
 
 /// The room that a request takes on its way in, until this goes.
-package final class RequestRoom {
+final class RequestRoom {
     fileprivate let claim: RequestBudget.Claim
     private let budget: RequestBudget
     /// What a request may take without a claim, in bytes.

@@ -1,7 +1,7 @@
 import Synchronization
 import VaultInterface
 
-/// Where all wait who need the vault unlocked and have no thread: units, prompts and the portal's applications.
+/// Calls those who wait for the unlock without a thread: units, and the Secret Service.
 package final class UnlockWait: Sendable {
     /// Somebody who waits, until the last reference goes.
     package final class Place: Sendable {
@@ -36,7 +36,7 @@ package final class UnlockWait: Sendable {
         }
     }
 
-    /// Has `tell` called each time that the vault was locked or unlocked, on another thread. It may not wait.
+    /// Calls `tell` on another thread after each lock or unlock, until the place is released. `tell` must not block.
     package func place(_ tell: @escaping @Sendable () -> Void) -> Place {
         let place = Place(self, tell)
         places.withLock { $0[ObjectIdentifier(place)] = Reference(place: place) }

@@ -27,7 +27,7 @@ package enum UnixSocket {
     }
 
     /// Connections that wait to be accepted; the kernel's own limit applies too.
-    private static let backlog: Int32 = 1024
+    private static let backlog: Int32 = 4096
 
     /// Returns a socket that is connected to the listener at `path`.
     package static func connect(to path: String) throws(SocketError) -> Int32 {
