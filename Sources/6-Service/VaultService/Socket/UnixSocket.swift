@@ -26,8 +26,9 @@ package enum UnixSocket {
         return listener
     }
 
-    /// Connections that wait to be accepted; the kernel's own limit applies too.
-    private static let backlog: Int32 = 4096
+    /// Connections that wait to be accepted; the kernel's own limit applies too. Of a flood, all that wait are in front
+    /// of an honest program.
+    private static let backlog: Int32 = 1024
 
     /// Returns a socket that is connected to the listener at `path`.
     package static func connect(to path: String) throws(SocketError) -> Int32 {
