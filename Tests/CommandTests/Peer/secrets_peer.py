@@ -191,6 +191,11 @@ def fuzz(count, seed):
         if generator.randrange(200) == 0:
             found = [i.get_secret() for i in secretstorage.search_items(honest, {'honest': '1'})]
             assert found == [b'swordfish'], found
+            # Otherwise each search would look at ever more items that these messages have made.
+            for collection in secretstorage.get_all_collections(honest):
+                for item in collection.get_all_items():
+                    if item.get_attributes() != {'honest': '1'}:
+                        item.delete()
     found = [i.get_secret() for i in secretstorage.search_items(honest, {'honest': '1'})]
     assert found == [b'swordfish'], found
     print('the honest program was answered')
