@@ -316,8 +316,8 @@ if !isFetched {
         program("TrustWorker", uses: "KeychainServices"),
         program(
             "VaultWorker",
-            uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory", "TestSupport",
-            "Vault", "VaultInterface", "VaultService"))
+            uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory", "SystemBus",
+            "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
 
     floor(
         "Tests",

@@ -52,6 +52,15 @@ import Testing
         #expect(core.split(separator: " ").dropFirst(4).first == "1")
     }
 
+    /// What a front process cannot do, in the hand of whoever took it over, and what it can.
+    @Test func aFrontCanDoNothingButTalk() throws {
+        #expect(try String(decoding: Worker(["front", "-"]).readToEnd(), as: UTF8.self) == "it talks\n")
+        try #require(geteuid() == 0, "the test changes its user, which takes root")
+        let other = try Worker(
+            ["--reuid", "65534", "--clear-groups", Worker.executable, "front", "-"], command: "setpriv")
+        #expect(String(decoding: other.readToEnd(), as: UTF8.self) == "it talks\n")
+    }
+
     /// Another process of the same user can neither trace it nor read its memory. Root can.
     @Test func noProcessOfItsUserReadsItsMemory() throws {
         try #require(geteuid() == 0, "the test changes its user, which takes root")

@@ -38,6 +38,7 @@ import VaultService
             case "fixture-guarded": try writeGuardedFixture(path)
             case "fixture-renewed": try writeRenewedFixture(path)
             case "fixture-backup": try writeFixtureBackup(path, to: arguments[2])
+            case "front": tryAsFront()
             case "remote": remote(path, Array(arguments.dropFirst(2)))
             default: exit(64)
             }

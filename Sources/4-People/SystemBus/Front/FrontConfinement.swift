@@ -2,12 +2,12 @@ import CLibrary
 import SystemLibraries
 
 /// What a front process may not do.
-enum FrontConfinement {
+package enum FrontConfinement {
     /// Gives up rights, other processes, files and the network.
     ///
     /// - Parameter keepingFiles: Whether the process still has to reach a bus, and keeps its user, files and sockets.
     /// - Returns: What is not in force, in sentences.
-    static func begin(keepingFiles: Bool) -> [String] {
+    package static func begin(keepingFiles: Bool) -> [String] {
         var failures: [String] = []
         func note(_ what: String, _ result: Int) {
             if result < 0 { failures.append("\(what): \(String(cString: strerror(errno)))") }
@@ -34,7 +34,7 @@ enum FrontConfinement {
     /// Gives up starting processes, too.
     ///
     /// - Returns: Whether the filter of system calls is in force.
-    static func finish() -> Bool {
+    package static func finish() -> Bool {
         // A child does not inherit it.
         _ = lockMemory()
         return filter(startsOthers: false).install() == 0
