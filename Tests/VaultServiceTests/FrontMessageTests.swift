@@ -5,7 +5,7 @@ import SystemBus
 import TestSupport
 import Testing
 
-/// What front processes and the process with the vault say to each other. A front may be in the hand of a program.
+/// What front processes and the process with the vault say to each other. A program may have taken a front over.
 @Suite struct FrontMessageTests {
     private func frame(_ encode: (FrameBuffer) -> Void) -> FrameBuffer {
         let buffer = FrameBuffer()

@@ -52,7 +52,7 @@ import Testing
         #expect(core.split(separator: " ").dropFirst(4).first == "1")
     }
 
-    /// What a front process cannot do, in the hand of whoever took it over, and what it can.
+    /// An intruder who has taken over a front process can send and receive on its sockets, and nothing else.
     @Test func aFrontCanDoNothingButTalk() throws {
         #expect(try String(decoding: Worker(["front", "-"]).readToEnd(), as: UTF8.self) == "it talks\n")
         try #require(geteuid() == 0, "the test changes its user, which takes root")

@@ -80,7 +80,7 @@ extension FrontReport {
         }
     }
 
-    /// Reads a frame, which may hold any bytes: a program may have the front in its hand.
+    /// Reads a frame, which may hold any bytes: a program may have taken the front over.
     package init(_ frame: FrameBuffer) throws(FrameError) {
         var reader = FrameReader(frame)
         switch try reader.integer(UInt8.self) {
