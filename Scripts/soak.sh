@@ -10,7 +10,7 @@ export KEYCHAIN_TEST_SCALE=soak
 bounds=(--test-bound 20000 --bound 80000)
 long='Soak|Interrupted|MovedField|HostileClient|RestartTests|WireTests|Tampering|Forgery|ProcessesTests|RandomDictionary|Exchange|CrossCheck'
 long+='|VectorTests|Fuzz|ItemFilesTests|EnclaveTests|EnclaveKeysTests|ProtectedFilesTests|PasswordFilesTests|MountedFolderTests'
-long+='|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests'
+long+='|BusFront|KeyRenewal|CallRoom|PasswordHashesTests|EqualTime|SealedFieldsTests|DatabasePagesTests|DatabaseVFSTests|ProtectedDatabaseTests'
 
 optimized=(-c release -Xswiftc -enable-testing --disable-xctest)
 swift build "${optimized[@]}" --build-tests

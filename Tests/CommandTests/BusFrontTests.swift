@@ -131,6 +131,58 @@ import Testing
             """#, ["60 True", "48 12", "60 True", "48 12", "True"])
     }
 
+    /// A front that reads nothing, so that its queue is full, is ended for another one as well.
+    @Test func aFrontWithAFullQueueEnds() throws {
+        try check(
+            .socket,
+            #"""
+            mkdir programs; for number in $(seq 60); do ln other-program programs/$number; done
+            /usr/bin/python3 - <<'END'
+            from start import *
+            import socket
+            def connect():
+                s = socket.socket(socket.AF_UNIX)
+                s.connect(os.environ['DBUS_SESSION_BUS_ADDRESS'].split('path=')[1])
+                return s
+            former = set(fronts())
+            first = open_dbus_connection()
+            mine = sorted(set(fronts()) - former)
+            os.kill(mine[0], signal.SIGSTOP)
+            kept = [connect() for _ in range(600)]
+            time.sleep(1)
+            use = 'import os, secretstorage, sys; secretstorage.dbus_init(); print(1); sys.stdout.flush(); sys.stdin.readline()'
+            held = [subprocess.Popen(['programs/%d' % number, '-c', use], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                    for number in range(1, 49)]
+            print({program.stdout.readline().strip() for program in held})
+            os.kill(mine[0], signal.SIGCONT)
+            end = time.time() + 10
+            while mine[0] in fronts() and time.time() < end: time.sleep(0.05)
+            print(mine[0] in fronts(), len(fronts()) <= 48)
+            for program in held: program.communicate('\n')
+            END
+            """#, ["{'1'}", "False True"])
+    }
+
+    /// Somebody who ends what starts the fronts and what guards it cuts programs off, and the status says so.
+    @Test func theStatusTellsThatNoFrontCanBeStarted() throws {
+        try check(
+            .socket,
+            #"""
+            /usr/bin/python3 - <<'END'
+            from start import *
+            def problems(): return subprocess.run(['keychain', 'status'], capture_output=True, text=True).stdout.count('Secret Service is not there')
+            before = problems()
+            for process in guards() + starters():
+                os.kill(process, signal.SIGKILL)
+            end = time.time() + 10
+            while not problems() and time.time() < end: time.sleep(0.1)
+            try: print(open_dbus_connection())
+            except Exception as error: print('refused')
+            print(before, problems(), subprocess.run(['keychain', 'status', '--json'], capture_output=True, text=True).stdout.count('"secret-service"'))
+            END
+            """#, ["refused", "0 1 1"])
+    }
+
     /// Each time that somebody kills a program's front, that program's connections end with an error, and another
     /// program notices nothing. At full counts a thousand times.
     @Test func killedFronts() throws {

@@ -166,6 +166,70 @@ import Testing
             """#, ["True", "True"])
     }
 
+    /// A call on a bus can be longer than any secret. It is refused, and the service stays on the bus.
+    @Test func longCallsOnTheBus() throws {
+        try check(
+            .bus,
+            #"""
+            /usr/bin/python3 - <<'END'
+            from start import *
+            c = open_dbus_connection()
+            session = ask(c, root, secret('Service'), 'OpenSession', 'sv', ('plain', ('s', '')))[1]
+            def store(size):
+                answer = ask(c, login, secret('Collection'), 'CreateItem', 'a{sv}(oayays)b', (
+                    {secret('Item.Attributes'): ('a{ss}', {'size': str(size)})},
+                    (session, b'', b'x' * size, 'text/plain'), True))
+                if isinstance(answer, str): return answer
+                return len(ask(c, answer[0], secret('Item'), 'GetSecret', 'o', (session,))[0][2])
+            print([store(size) for size in [2 << 20, 3 << 20, 5 << 20, 20 << 20, 1000]])
+            END
+            grep -c 'session bus is gone' daemon.log
+            """#, ["[2097152, 'LimitsExceeded', 'LimitsExceeded', 'LimitsExceeded', 1000]", "0"])
+    }
+
+    /// A process has four calls with lists in line, and others do not wait for more of them.
+    @Test func callsWithLongLists() throws {
+        try check(
+            .bus,
+            #"""
+            cat > ask.py <<'END'
+            from start import *
+            import threading
+            paths = [login + '/%d' % number for number in range(30000)]
+            call = new_method_call(at(root, secret('Service')), 'Unlock', 'ao', (paths,)).serialise(0)
+            said = []
+            def work():
+                c = open_dbus_connection()
+                # The serial number is the third word of a message.
+                for serial in range(100, 110): c.sock.sendall(call[:8] + serial.to_bytes(4, 'little') + call[12:])
+                left = 10
+                while left:
+                    answer = c.receive()
+                    if answer.header.fields.get(HeaderFields.reply_serial, 0) < 100: continue
+                    error = answer.header.fields.get(HeaderFields.error_name)
+                    said.append(error.split('.')[-1] if error else 'answered')
+                    left -= 1
+            threads = [threading.Thread(target=work) for _ in range(8)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            print(said.count('answered'), said.count('LimitsExceeded'), len(said)); sys.stdout.flush()
+            END
+            cp /usr/bin/python3 $HOME/other-program; $HOME/other-program ask.py > others & others=$!
+            /usr/bin/python3 - <<'END'
+            from start import *
+            c = open_dbus_connection()
+            longest = 0
+            for _ in range(40):
+                start = time.time()
+                assert ask(c, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,)
+                longest = max(longest, time.time() - start)
+                time.sleep(0.05)
+            print(longest < 5 or longest)
+            END
+            wait $others; read -r answered refused all < others; [ $answered -ge 4 ] && [ $refused -gt $answered ] && echo $all || cat others
+            """#, ["True", "80"])
+    }
+
     /// A secret has up to 2 MiB. A program that sends more is cut off, however fast it sends.
     @Test func longSecrets() throws {
         try check(

@@ -330,7 +330,7 @@ struct WireSamples {
             record, PresenceProofs(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8))), key(),
             UnlockFindings(rawValue: UInt8(truncatingIfNeeded: random.int(below: 4))),
             VaultCondition(
-                problems: [VaultProblem(.deviceSecret, string()), VaultProblem(.entitlements, string())],
+                problems: VaultProblem.Kind.allCases.map { VaultProblem($0, string()) },
                 cost: maybe { Argon2Cost(memoryKiB: 8, passes: UInt32(truncatingIfNeeded: $0.random.int(below: 9))) },
                 eraseAfter: maybe { UInt8(truncatingIfNeeded: $0.random.int(below: 200)) }),
             GroupUsage(

@@ -128,7 +128,8 @@ struct Daemon: ParsableCommand {
                         for sentence in findings.sentences { logger.error("\(sentence)") }
                     },
                     otherProblems: {
-                        entitlements.inForce().mistake.map { [VaultProblem(mistake: $0)] } ?? []
+                        [entitlements.inForce().mistake.map { VaultProblem(mistake: $0) }].compactMap(\.self)
+                            + starters.problems
                     },
                     quota: { entitlements.current().entitlements.quota(of: $0) }))
             try Self.claim(paths.home)

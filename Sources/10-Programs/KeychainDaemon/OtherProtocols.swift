@@ -5,6 +5,7 @@ import Logging
 import SecretService
 import ServiceLifecycle
 import SystemBus
+import VaultInterface
 import VaultService
 
 /// The Secret Service for the programs on a bus.
@@ -89,6 +90,16 @@ struct FrontStarters {
 
     /// What the machine does not let the fronts give up.
     var missing: [String] { (ofPrograms?.missing ?? []) + (ofBus?.missing ?? []) }
+
+    /// Why programs are not served any more.
+    var problems: [VaultProblem] {
+        [("programs that connect to the daemon's socket", ofPrograms), ("the session bus", ofBus)]
+            .compactMap { place, starter in
+                starter?.problem.map { reason in
+                    VaultProblem(.secretService, "the Secret Service is not there for \(place): \(reason)")
+                }
+            }
+    }
 }
 
 /// Lets another thread end what waits.

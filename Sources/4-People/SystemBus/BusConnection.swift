@@ -88,14 +88,7 @@ package final class BusConnection {
     package func call(
         _ target: BusTarget, _ member: String, _ arguments: [BusArgument] = [], timeout: Duration = .seconds(5)
     ) throws(BusError) -> [BusValue] {
-        try Self.call(library, bus, target, member, arguments, timeout)
-    }
-
-    static func call(
-        _ library: SDBus, _ bus: UnsafeMutableRawPointer, _ target: BusTarget, _ member: String,
-        _ arguments: [BusArgument], _ timeout: Duration
-    ) throws(BusError) -> [BusValue] {
-        let reply = try send(library, bus, target, member, arguments, timeout)
+        let reply = try Self.send(library, bus, target, member, arguments, timeout)
         defer { _ = library.unref(reply) }
         guard let values = library.readValues(reply) else { throw .unexpectedAnswer(member: member) }
         return values

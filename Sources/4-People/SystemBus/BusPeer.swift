@@ -108,12 +108,6 @@ final class BusPeer {
         guard result >= 0 else { throw .code(result, "AddMatch") }
     }
 
-    /// Calls a method of the bus itself.
-    func callBus(_ member: String, _ arguments: [BusArgument]) throws(BusError) -> [BusValue] {
-        try BusConnection.call(
-            library, bus, .bus, member, arguments, .seconds(5))
-    }
-
     /// Returns what comes next, if it is there.
     ///
     /// - Parameter admit: Whether a message may take so many bytes.

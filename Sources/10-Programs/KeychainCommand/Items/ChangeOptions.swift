@@ -95,7 +95,11 @@ struct ChangeOptions: ParsableArguments {
         changes.attributes[.comment] = comment.map { .string($0) }
         if !attribute.isEmpty || !removed.isEmpty {
             var custom = item.customAttributes.merging(try attribute.dictionary()) { $1 }
-            for name in removed { custom[name] = nil }
+            for name in removed {
+                guard custom.removeValue(forKey: name) != nil else {
+                    throw Failure.usage("the item has no attribute '\(name)': `keychain info` shows what it has")
+                }
+            }
             if let problem = custom.problem { throw Failure.usage("--attribute: \(problem)") }
             changes.customAttributes = custom
         }

@@ -1,10 +1,13 @@
 import Bytes
 import CLibrary
 
-/// How long an attacker tries all secrets of the same length and the same kinds of characters, counted as SECURITY.md
-/// counts: one graphics card makes 1,000 guesses in a second, each of which goes over 256 MiB twice.
+/// How long an attacker tries all secrets of the same length and the same kinds of characters, or all of as many words,
+/// counted as SECURITY.md counts: one graphics card makes 1,000 guesses in a second, each of which goes over 256 MiB
+/// twice.
 struct GuessingTime {
     private let seconds: Double
+    /// How many words an attacker tries for each: those of the lists that people throw dice for (EFF's long list).
+    private static let listedWords = 7_776.0
 
     /// - Parameters:
     ///   - memory: What a guess takes in MiB.
@@ -18,8 +21,16 @@ struct GuessingTime {
         ]
         seconds = secret.withUnsafeBytes { bytes in
             let characters = kinds.reduce(0) { $0 + (bytes.contains(where: $1.range) ? $1.count : 0) }
-            return pow(characters, Double(bytes.count)) * Double(memory * passes) / 512 / 1_000
+            let guesses = min(pow(characters, Double(bytes.count)), Self.guesses(ofWords: bytes))
+            return guesses * Double(memory * passes) / 512 / 1_000
         }
+    }
+
+    /// How many texts of as many words there are; more than can be counted if it is not words alone.
+    private static func guesses(ofWords bytes: UnsafeRawBufferPointer) -> Double {
+        let words = bytes.split(omittingEmptySubsequences: true) { [32, 45, 46, 95].contains($0) }
+        let isWords = words.allSatisfy { $0.allSatisfy { (65...90).contains($0) || (97...122).contains($0) } }
+        return isWords && words.count > 1 ? pow(listedWords, Double(words.count)) : .infinity
     }
 
     var words: String {

@@ -25,12 +25,15 @@ package struct VaultProblem: Sendable, Equatable {
         case deviceSecret = 1
         /// The daemon's entitlements file has a mistake, and the rules before it stay in force.
         case entitlements = 2
+        /// The processes that speak the protocol of the Secret Service are gone.
+        case secretService = 3
 
         /// The kind in `keychain status --json`.
         package var name: String {
             switch self {
             case .deviceSecret: "device-secret"
             case .entitlements: "entitlements"
+            case .secretService: "secret-service"
             }
         }
     }

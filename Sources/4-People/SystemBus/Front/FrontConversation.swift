@@ -134,7 +134,7 @@ final class FrontConversation {
         }
         switch event {
         case .call(let call):
-            if link.report(call.read()) { state = .asking(call) } else { try peer.refuseLong(call) }
+            if link.report(call.read()) != nil { state = .asking(call) } else { try peer.refuseLong(call) }
         case .done:
             link.report(.passed)
             state = .waiting(room: 0)

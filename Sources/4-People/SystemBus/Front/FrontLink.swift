@@ -8,26 +8,25 @@ final class FrontLink {
     private let incoming = FrameBuffer()
     private let outgoing = FrameBuffer()
     private var sent = 0
-    /// Above this many bytes that wait here, no further message is read.
-    private static let mostUnsent = 1 << 20
 
     init(_ descriptor: Int32) { socket = FrameSocket(descriptor) }
 
     var hasUnsent: Bool { outgoing.count > 0 }
-    var isFull: Bool { outgoing.count > Self.mostUnsent }
+    /// The bytes that wait for the other end.
+    var unsent: Int { outgoing.count - sent }
 
     func report(_ report: FrontReport) { report.encode(to: outgoing) }
 
     /// Reports a call.
     ///
-    /// - Returns: False if it is too long for a report.
-    func report(_ call: FrontCall) -> Bool {
+    /// - Returns: The bytes of the report; nil if the call is too long for one.
+    func report(_ call: FrontCall) -> Int? {
         let before = outgoing.count
         FrontReport.call(call).encode(to: outgoing)
         let length = outgoing.count - before
-        if length - 4 <= FrontReport.longest { return true }
+        if length - 4 <= FrontReport.longest { return length }
         outgoing.removeLast(length)
-        return false
+        return nil
     }
 
     /// Sends what waits, as far as the other end takes it in now.

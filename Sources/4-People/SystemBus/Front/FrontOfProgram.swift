@@ -12,10 +12,15 @@ final class FrontOfProgram {
 
     init(control: Int32) { self.control = control }
 
-    /// Serves until the other process closes its end, and all conversations are over.
+    /// Of poll(2): the other end sends no more. The overlay does not have it.
+    private static let noMore: Int16 = 0x2000
+
+    /// Serves until the other process closes its end, and all conversations are over. If the other process only stops
+    /// sending, it wants the front to end at once: that needs no room in a queue that may be full.
     func run() {
         while !isOver || !conversations.isEmpty {
-            var polled = [pollfd(fd: isOver ? -1 : control, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)]
+            let events = Int16(truncatingIfNeeded: POLLIN) | Self.noMore
+            var polled = [pollfd(fd: isOver ? -1 : control, events: events, revents: 0)]
             polled.reserveCapacity(1 + 2 * conversations.count)
             var alarm: ContinuousClock.Instant?
             for conversation in conversations {
@@ -26,6 +31,8 @@ final class FrontOfProgram {
             }
             let wait = alarm.map { BusConnection.milliseconds(until: $0) } ?? -1
             guard poll(&polled, nfds_t(clamping: polled.count), wait) >= 0 || errno == EINTR else { return }
+            let isClosed = polled[0].revents & Int16(truncatingIfNeeded: POLLHUP) != 0
+            if polled[0].revents & Self.noMore != 0, !isClosed { return }
             let isLate = alarm.map { $0 <= .now } ?? false
             var kept: [FrontConversation] = []
             kept.reserveCapacity(conversations.count)
@@ -46,10 +53,6 @@ final class FrontOfProgram {
         guard let message = PassedDescriptors.receive(16, from: control) else {
             isOver = true
             return
-        }
-        if message.bytes == [1] {
-            isOver = true
-            conversations = []
         }
         guard message.descriptors.count == 2 else {
             for descriptor in message.descriptors { close(descriptor) }

@@ -37,23 +37,49 @@ struct BusPlace: Sendable {
 /// The programs of a bus in a front process. For one thread.
 final class FrontOnBus {
     private let peer: BusPeer
+    /// Asks the bus. Its answers would come to the other connection behind all that programs have sent there.
+    private let asking: BusConnection
     private let link: FrontLink
     private let place: BusPlace
-    private var calls: [UInt32: (call: BusCall, owner: String)] = [:]
-    /// How many calls of each process, or connection without one, wait for their answers: all, and those with lists.
-    private var waiting: [String: (all: Int, long: Int)] = [:]
+    private var calls: [UInt32: Waiting] = [:]
+    /// What waits of each process, or connection without one.
+    private var waiting: [String: Counts] = [:]
     private var lastCall: UInt32 = 0
     /// The processes of the connections that have asked for something.
     private var processes: [String: Int32?] = [:]
     /// The most calls that wait for their answers; the other process has its own limit for each program.
     private static let mostCalls = 16_384
-    /// The most calls of one process that wait, and the most of them that have lists, which take long to read: others
-    /// are read after them.
-    private static let (mostOfProcess, mostLong) = (128, 4)
+    /// What may wait of one process. Lists take long to read, and other programs' calls are read after them.
+    private static let mostOfProcess = Counts(calls: 128, lists: 4, bytes: 16 << 20)
+    /// Above this many bytes that wait for the other process, no further message is read. Below it, all that comes is
+    /// looked at: a program's calls are refused soonest if they are too many, and others come after them.
+    private static let mostUnsent = 64 << 20
+    /// How many messages are looked at before the next answer.
+    private static let portion = 64
+
+    /// A call that waits for its answer.
+    private struct Waiting {
+        let call: BusCall
+        let owner: String
+        /// The bytes of its report.
+        let bytes: Int
+    }
+
+    private struct Counts {
+        var calls = 0
+        /// Calls with lists of objects.
+        var lists = 0
+        var bytes = 0
+
+        func hasRoom(for call: BusCall) -> Bool {
+            calls < mostOfProcess.calls && (!call.hasList || lists < mostOfProcess.lists) && bytes < mostOfProcess.bytes
+        }
+    }
 
     /// - Throws: `BusError` if there is no such bus, or another program keeps a name.
     init(_ place: BusPlace, _ link: FrontLink) throws(BusError) {
         (self.place, self.link) = (place, link)
+        asking = try BusConnection(.at(place.address))
         peer = try BusPeer(.at(place.address), name: place.names[0], replacing: place.isReplacing)
         for name in place.names.dropFirst() { try peer.request(name, replacing: place.isReplacing) }
         // Tells when a program leaves the bus.
@@ -73,22 +99,24 @@ final class FrontOnBus {
 
     private func step() throws -> Bool {
         while let (order, _) = try nextOrder() { try obey(order) }
-        while !link.isFull, calls.count < Self.mostCalls, !peer.hasUnsent {
+        var isAllRead = false
+        for _ in 0..<Self.portion where !isAllRead && mayRead {
             switch try peer.next() {
             case .call(let call): try take(call)
             case .signal(let signal): notice(signal)
             case .done, .full: break
-            case .pause:
-                try link.flush()
-                wait()
-                return true
+            case .pause: isAllRead = true
             case .end: return false
             }
         }
         try link.flush()
         try peer.flush()
-        wait()
+        if isAllRead || !mayRead { wait() }
         return true
+    }
+
+    private var mayRead: Bool {
+        link.unsent <= Self.mostUnsent && calls.count < Self.mostCalls && !peer.hasUnsent
     }
 
     private func nextOrder() throws -> (FrontOrder, Bool)? {
@@ -108,16 +136,17 @@ final class FrontOnBus {
     }
 
     private func forget(_ number: UInt32) -> BusCall? {
-        guard let (call, owner) = calls.removeValue(forKey: number) else { return nil }
-        count(call, of: owner, -1)
-        return call
+        guard let forgotten = calls.removeValue(forKey: number) else { return nil }
+        count(forgotten, -1)
+        return forgotten.call
     }
 
-    private func count(_ call: BusCall, of owner: String, _ change: Int) {
-        var counts = waiting[owner] ?? (0, 0)
-        counts.all += change
-        if call.hasList { counts.long += change }
-        waiting[owner] = counts.all > 0 ? counts : nil
+    private func count(_ call: Waiting, _ sign: Int) {
+        var counts = waiting[call.owner] ?? Counts()
+        counts.calls += sign
+        if call.call.hasList { counts.lists += sign }
+        counts.bytes += sign * call.bytes
+        waiting[call.owner] = counts.calls > 0 ? counts : nil
     }
 
     private func take(_ call: BusCall) throws(BusError) {
@@ -125,29 +154,28 @@ final class FrontOnBus {
         let isGuarded = request.path == place.guardedPath
         let process = isGuarded ? nil : process(of: request.sender)
         let owner = process.map { "\($0)" } ?? request.sender
-        let counts = waiting[owner] ?? (0, 0)
         // Before its arguments are read.
-        guard counts.all < Self.mostOfProcess, !call.hasList || counts.long < Self.mostLong else {
+        guard (waiting[owner] ?? Counts()).hasRoom(for: call) else {
             return try peer.refuse(
                 call, "org.freedesktop.DBus.Error.LimitsExceeded", "too many calls of this program wait for answers")
         }
         lastCall &+= 1
         var read = call.read(lastCall)
         if isGuarded {
-            let owner = try? peer.callBus("GetNameOwner", [.string(place.guardian)])
+            let owner = try? asking.call(.bus, "GetNameOwner", [.string(place.guardian)])
             read.isOfGuardian = owner?.first?.string == request.sender
         } else {
             read.process = process
         }
-        guard link.report(read) else { return try peer.refuseLong(call) }
-        calls[lastCall] = (call, owner)
-        count(call, of: owner, 1)
+        guard let bytes = link.report(read) else { return try peer.refuseLong(call) }
+        let taken = Waiting(call: call, owner: owner, bytes: bytes)
+        calls[lastCall] = taken
+        count(taken, 1)
     }
 
     private func process(of sender: String) -> Int32? {
         if let known = processes[sender] { return known }
-        let number = (try? peer.callBus("GetConnectionUnixProcessID", [.string(sender)]))?.first?.unsigned
-        let process = number.flatMap { Int32(exactly: $0) }
+        let process = (try? asking.process(owning: sender)) ?? nil
         processes[sender] = .some(process)
         return process
     }
@@ -163,8 +191,7 @@ final class FrontOnBus {
     }
 
     private func wait() {
-        let reads = !link.isFull && calls.count < Self.mostCalls && !peer.hasUnsent
-        let ofPeer = BusPeer.events(input: reads, output: peer.hasUnsent || peer.awaitsRoom)
+        let ofPeer = BusPeer.events(input: mayRead, output: peer.hasUnsent || peer.awaitsRoom)
         let ofLink = BusPeer.events(input: !peer.hasUnsent, output: link.hasUnsent)
         var polled = [
             pollfd(fd: peer.descriptor, events: ofPeer, revents: 0),

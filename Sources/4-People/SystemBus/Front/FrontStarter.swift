@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import Frames
+import Synchronization
 import SystemLibraries
 
 /// The failure of a front process.
@@ -20,6 +21,13 @@ package final class FrontStarter: Sendable {
     private let control: Int32
     /// What the machine does not let the fronts give up, in sentences.
     package let missing: [String]
+    private let failure = Mutex<FrontError?>(nil)
+
+    /// Why no front can be started: nil if the last one that was wanted could, and the starter is there.
+    package var problem: FrontError? {
+        var polled = pollfd(fd: control, events: 0, revents: 0)
+        return poll(&polled, 1, 0) == 1 ? .starterGone : failure.withLock(\.self)
+    }
 
     /// How long the starter may take to begin.
     private static let patience = Duration.seconds(10)
@@ -117,12 +125,18 @@ package final class FrontStarter: Sendable {
     private func start(_ type: __socket_type, _ message: [UInt8]) throws(FrontError) -> Int32 {
         guard let (own, other) = Self.pair(type) else { throw .last("start a front process") }
         defer { close(other) }
-        guard PassedDescriptors.send([other], with: message, over: control) else {
-            defer { close(own) }
-            guard errno == EPIPE || errno == ECONNRESET else { throw .last("start a front process") }
-            throw FrontError("the process that starts front processes is gone: start this program again")
-        }
-        return own
+        let isSent = PassedDescriptors.send([other], with: message, over: control)
+        let error: FrontError? =
+            switch isSent ? 0 : errno {
+            case 0: nil
+            case EPIPE, ECONNRESET: .starterGone
+            case EAGAIN: FrontError("the process that starts front processes does not answer: start this program again")
+            case let code: FrontError("cannot start a front process: \(String(cString: strerror(code)))")
+            }
+        failure.withLock { $0 = error }
+        guard let error else { return own }
+        close(own)
+        throw error
     }
 
     static func pair(_ type: __socket_type) -> (Int32, Int32)? {
@@ -133,6 +147,9 @@ package final class FrontStarter: Sendable {
 }
 
 extension FrontError {
+    fileprivate static let starterGone = FrontError(
+        "the process that starts front processes is gone: start this program again")
+
     fileprivate static func last(_ what: String) -> FrontError {
         FrontError("cannot \(what): \(String(cString: strerror(errno)))")
     }
@@ -147,7 +164,7 @@ package final class Front: Sendable {
     deinit { close(control) }
 
     /// Ends the front, and all its conversations.
-    package func end() { _ = PassedDescriptors.send([], with: [1], over: control) }
+    package func end() { shutdown(control, Int32(truncatingIfNeeded: SHUT_WR)) }
 
     /// Hands a program's socket over, which stays open here, too.
     ///
