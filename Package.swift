@@ -299,7 +299,7 @@ if !isFetched {
 
     // The programs that tests run as other processes, and kill.
     floor(
-        "Tests/Workers",
+        "Tests/Support/Workers",
         program("CipherWorker", uses: "CommonCrypto"),
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
@@ -320,32 +320,21 @@ if !isFetched {
             "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
 
     floor(
-        "Tests",
+        "Tests/Support",
         module(
             "TestSupport",
             uses: "Access", "Bytes", "DatabasePages", "DatabaseVFS", "Enclave", "Items", "Keybag", "KeychainModel",
             "ProtectedFiles",
-            "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto),
-        tests("AccessTests", uses: "Access", "KeychainModel"),
-        tests(
-            "AuditTests",
-            uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-            crypto, exclude: ["Fixtures"]),
-        tests("CertificatesTests", uses: "Certificates", asn1, crypto, hasFixtures: true),
-        tests(
-            "CommandTests",
-            uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
-            exclude: ["Peer", "Sessions", "Transcripts"]),
-        tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport", links: ["CipherWorker"]),
-        tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
-        tests(
-            "CredentialsTests",
-            uses: "Credentials", "Keychain", "KeychainTesting", "PasswordHashes", "TestSupport", crypto,
-            links: ["CredentialsWorker"]),
-        tests(
-            "DataProtectionTests",
-            uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
-            "ProtectedFiles", "TestSupport", "VaultInterface", "VaultService", links: ["DataWorker", "KeychainCommand"]),
+            "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto, grdb))
+
+    // Each floor's tests, in the order of its modules. What no target of a module's own tests, its sign says.
+    floor(
+        "Tests/1-Ground",
+        tests("BytesTests", uses: "Bytes", "CLibrary", "TestSupport"),
+        tests("FramesTests", uses: "Bytes", "Frames"),
+        tests("PrivateFilesTests", uses: "PrivateFiles", "TestSupport"),
+        tests("SystemHTTPTests", uses: "SystemHTTP", "TestSupport"),
+        tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
             "DatabasePagesTests",
             uses: "Bytes", "DatabasePages", "KeychainModel", "PreparedAEAD", "TestSupport", crypto,
@@ -354,87 +343,135 @@ if !isFetched {
         tests(
             "DatabaseVFSTests",
             uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
-            links: ["DatabaseWorker"], exclude: ["Peer"]),
+            links: ["DatabaseWorker"], exclude: ["Peer"]))
+    floor(
+        "Tests/2-Contract",
+        tests("AccessTests", uses: "Access", "KeychainModel"))
+    floor(
+        "Tests/3-Keys",
+        tests("CertificatesTests", uses: "Certificates", asn1, crypto, hasFixtures: true),
         tests(
-            "DocumentationTests",
-            uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
-            "LocalAuthenticationServices"),
+            "KeyCryptographyTests",
+            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",
+            "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
         tests(
-            "EnclaveKeysTests",
-            uses: "Bytes", "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "SecureMemory", "TPM",
-            "TestSupport", crypto),
+            "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]))
+    floor(
+        "Tests/4-People",
+        tests("SystemBusTests", uses: "Bytes", "Frames", "SystemBus", "TestSupport"),
+        tests(
+            "PresenceTests",
+            uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries",
+            "TestSupport",
+            links: ["PresenceWorker"], exclude: ["Peer"]))
+    floor(
+        "Tests/5-Engine",
         tests(
             "EnclaveTests",
             uses: "Attestation", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto, exclude: ["Layout"]),
-        tests("GroundTests", uses: "Bytes", "CLibrary", "Frames", "SystemHTTP", "TestSupport"),
+        tests(
+            "KeybagTests", uses: "Bytes", "Enclave", "Keybag", "KeychainModel", "SecureMemory", "TestSupport", crypto),
+        tests("SealingTests", uses: "Bytes", "KeychainModel", "Sealing", "TestSupport", crypto),
+        tests(
+            "ItemsTests", uses: "Access", "Bytes", "Items", "KeychainModel", "Sealing", "SystemSQLite"),
+        tests(
+            "AuditTests",
+            uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
+            crypto, exclude: ["Fixtures"]),
+        tests(
+            "VaultTests",
+            uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Sealing",
+            "SecureMemory",
+            "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
+            crypto, grdb,
+            exclude: ["Fixtures"]))
+    floor(
+        "Tests/6-Service",
+        tests(
+            "VaultServiceTests",
+            uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
+            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "TestSupport", "Vault",
+            "VaultInterface", "VaultService", grdb,
+            links: ["KeychainCommand"]),
+        tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto))
+    floor(
+        "Tests/7-Storage",
+        tests(
+            "ProtectedFilesTests",
+            uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            links: ["FileWorker"],
+            exclude: ["Peer"], hasFixtures: true),
+        tests(
+            "PasswordFilesTests",
+            uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
+            hasFixtures: true),
         tests(
             "ItemFilesTests",
             uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag", "KeychainModel",
             "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys", crypto),
         tests(
-            "KeyCryptographyTests",
-            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",
-            "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
+            "MountedFolderTests",
+            uses: "MountedFolder", "TestSupport", crypto, cryptoExtras, links: ["KeychainCommand", "VaultWorker"],
+            exclude: ["Layout", "Peer"]))
+    floor(
+        "Tests/8-Apple",
         tests(
             "KeychainServicesTests",
             uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "OnlineChecks",
             "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface", crypto, links: ["TrustWorker"],
             hasFixtures: true),
         tests(
-            "KeychainTestingTests",
-            uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",
-            links: ["ConformanceCommand"]),
+            "LocalAuthenticationServicesTests",
+            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "LocalAuthenticationServices",
+            "StoredKeys", "TestSupport", "VaultInterface"),
+        tests(
+            "EnclaveKeysTests",
+            uses: "Bytes", "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "SecureMemory", "TPM",
+            "TestSupport", crypto),
+        tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport", links: ["CipherWorker"]))
+    floor(
+        "Tests/9-Swift",
         tests(
             "KeychainTests",
             uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
             "VaultInterface", crypto),
         tests(
-            "LocalAuthenticationTests",
-            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "LocalAuthenticationServices",
-            "StoredKeys", "TestSupport", "VaultInterface"),
-        tests(
-            "MountedFolderTests",
-            uses: "MountedFolder", "TestSupport", crypto, cryptoExtras, links: ["KeychainCommand", "VaultWorker"],
-            exclude: ["Layout", "Peer"]),
-        tests(
-            "PasswordFilesTests",
-            uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
-            hasFixtures: true),
-        tests(
-            "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]),
-        tests(
-            "PresenceTests",
-            uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries",
-            "TestSupport",
-            links: ["PresenceWorker"], exclude: ["Peer"]),
+            "DataProtectionTests",
+            uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
+            "ProtectedFiles", "TestSupport", "VaultInterface", "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
             "ProtectedDatabaseTests",
             uses: "Access", "DataProtection", "DatabaseFiles", "KeychainModel", "KeychainServices", "KeychainTesting",
             "ProtectedDatabase", "SystemSQLite", "TestSupport", "VaultInterface", grdb,
             links: ["ProtectedDatabaseWorker"]),
         tests(
-            "ProtectedFilesTests",
-            uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
-            links: ["FileWorker"],
-            exclude: ["Peer"], hasFixtures: true),
-        tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto),
-        tests(
             "SealedFieldsTests",
             uses: "KeychainServices", "KeychainTesting", "SealedFields", "TestSupport", crypto, grdb,
             links: ["FieldWorker"], exclude: ["Peer"], hasFixtures: true),
-        tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
-            "VaultServiceTests",
-            uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
-            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "SystemBus", "TestSupport", "Vault",
-            "VaultInterface", "VaultService", grdb,
-            links: ["KeychainCommand"]),
+            "CredentialsTests",
+            uses: "Credentials", "Keychain", "KeychainTesting", "PasswordHashes", "TestSupport", crypto,
+            links: ["CredentialsWorker"]),
         tests(
-            "VaultTests",
-            uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "PrivateFiles",
-            "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
-            crypto, grdb,
-            exclude: ["Fixtures"]))
+            "KeychainTestingTests",
+            uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",
+            links: ["ConformanceCommand"]))
+    floor(
+        "Tests/10-Programs",
+        tests(
+            "KeychainCommandTests",
+            uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
+            exclude: ["Peer", "Sessions", "Transcripts"]))
+    // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
+    floor(
+        "Tests/Whole",
+        tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
+        tests("CrashTests", uses: "Bytes", "KeychainModel", "TestSupport", "Vault", "VaultInterface", grdb),
+        tests(
+            "DocumentationTests",
+            uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
+            "LocalAuthenticationServices", "TestSupport"),
+        tests("MemoryTests", uses: "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface"))
 }
 
 // `make test` makes warnings errors. The two features keep the seams between modules visible in the code.

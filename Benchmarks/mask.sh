@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 rounds=${1:-5}
 megabytes=${2:-256}
 
-read -ra release < <(Scripts/release-flags.sh)
+read -ra release < <(Scripts/install/release-flags.sh)
 swift build "${release[@]}" --product keychain >&2
 keychain=$(swift build "${release[@]}" --show-bin-path)/keychain
 

@@ -34,7 +34,7 @@ steady() {
 }
 
 Benchmarks/setup-peers.sh >&2
-read -ra release < <(Scripts/release-flags.sh)
+read -ra release < <(Scripts/install/release-flags.sh)
 swift build "${release[@]}" --product VaultBenchmark >&2
 swift build "${release[@]}" --product keychain >&2
 bin=$(swift build "${release[@]}" --show-bin-path)

@@ -108,7 +108,7 @@ two_programs() {
 for enclave in "${enclaves[@]}"; do
     echo "--> a vault with the enclave $enclave"
     if [[ $enclave == tpm2 ]]; then
-        command -v swtpm >/dev/null || fail 'swtpm is not installed; run Scripts/setup.sh --example'
+        command -v swtpm >/dev/null || fail 'swtpm is not installed; run Scripts/install/setup.sh --example'
         start_tpm tpm
     fi
     export KEYCHAIN_HOME=$folder/vault-$enclave

@@ -3,8 +3,8 @@ import Glibc
 
 /// Ends what this process has started, and removes its folders, when it is gone, however that came: by a kill too.
 ///
-/// swift-keychain's `Scripts/run-tests.py --watch` does it at the end of a pipe from this process. When `run-tests.py`
-/// runs the tests, it cleans up itself, and says so in the environment.
+/// swift-keychain's `Scripts/check/run-tests.py --watch` does it at the end of a pipe from this process. When
+/// `run-tests.py` runs the tests, it cleans up itself, and says so in the environment.
 enum TestWatcher {
     private static let started: Result<FileHandle?, any Error> = Result { try start() }
 
@@ -21,7 +21,7 @@ enum TestWatcher {
     private static func start() throws -> FileHandle? {
         guard ProcessInfo.processInfo.environment["KEYCHAIN_TEST_SUPERVISED"] == nil else { return nil }
         let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../../../Scripts/run-tests.py").standardizedFileURL
+            .appending(path: "../../../../../Scripts/check/run-tests.py").standardizedFileURL
         let program = Process()
         program.executableURL = URL(filePath: "/usr/bin/env")
         // A session of its own: an interrupt at the terminal ends the tests and not who cleans up behind them.

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs the built `keychain` with its manual pages and completions, its other name `keychaind` with systemd's units,
+# or removes them.
+#
+#   Scripts/install/install.sh FOLDER PREFIX     FOLDER is where they were built
+#   Scripts/install/install.sh --remove PREFIX
+set -euo pipefail
+
+prefix=$2
+helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass)
+completions=(
+    bash "$prefix/share/bash-completion/completions/keychain"
+    zsh "$prefix/share/zsh/site-functions/_keychain"
+    fish "$prefix/share/fish/vendor_completions.d/keychain.fish"
+)
+manual=$prefix/share/man/man1
+daemon_manual=$prefix/share/man/man8
+# Where the programs will be run from, which units have to name.
+bindir=${prefix#"${DESTDIR:-}"}/bin
+# Files under Packaging, and where they are looked for under a prefix.
+units=(
+    systemd/user/keychaind.socket lib/systemd/user/keychaind.socket
+    systemd/user/keychaind-bus.socket lib/systemd/user/keychaind-bus.socket
+    dbus/org.freedesktop.impl.portal.desktop.keychain.service share/dbus-1/services/org.freedesktop.impl.portal.desktop.keychain.service
+    portal/keychain.portal share/xdg-desktop-portal/portals/keychain.portal
+    systemd/user/keychaind.service lib/systemd/user/keychaind.service
+    systemd/user/keychain-ssh-agent.service lib/systemd/user/keychain-ssh-agent.service
+    systemd/system/keychaind.socket lib/systemd/system/keychaind.socket
+    systemd/system/keychaind.service lib/systemd/system/keychaind.service
+    systemd/system/keychain.sysusers.conf lib/sysusers.d/keychain.conf
+)
+
+if [[ $1 == --remove ]]; then
+    # Only a link to our own program goes; another `security` stays.
+    if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
+    for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
+    rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "${helpers[@]/#/$prefix/bin/}" \
+        "$prefix/libexec/keychain-sqlcipher" \
+        "$prefix/libexec/keychain-unlock-at-login" \
+        "$manual"/keychain.1 "$manual"/keychain-*.1 \
+        "$daemon_manual"/keychaind.8 \
+        "${completions[1]}" "${completions[3]}" "${completions[5]}"
+    exit 0
+fi
+
+binary=$1/keychain
+# Without debug information, which is a third of the size.
+install -s -D -m 755 "$binary" "$prefix/bin/keychain"
+# Under this name it is the daemon. This replaces the separate program of older versions.
+ln -sf keychain "$prefix/bin/keychaind"
+# And under these the helper that git, docker, cargo or ssh starts.
+for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
+# For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
+install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
+for ((i = 0; i < ${#units[@]}; i += 2)); do
+    install -D -m 644 "Packaging/${units[i]}" "$prefix/${units[i + 1]}"
+    sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"
+done
+mkdir -p "$manual" "$daemon_manual"
+"$binary" manual --directory "$manual"
+(exec -a keychaind "$binary" --experimental-dump-help) | "$binary" manual --directory "$daemon_manual" --daemon-help
+for ((i = 0; i < ${#completions[@]}; i += 2)); do
+    mkdir -p "$(dirname "${completions[i + 1]}")"
+    "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"
+done
+echo "installed $prefix/bin/keychain and $prefix/bin/keychaind"
+echo "restart a daemon that runs (systemctl --user restart keychaind, or systemctl restart keychaind): it goes on with the"
+echo "former program, and does not take the new keychain for its owner's tool"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Prints the flags that release builds of the programs are made with.
+#
+# The runtimes of Swift and C++ go into the program: it runs where neither is installed, and starts a
+# millisecond sooner than one that has to load them. libsodium and SQLite stay the system's, which mends them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# Without a search path of its own a program does not look for libraries beside itself.
+printf -- '-c release --static-swift-stdlib --disable-local-rpath'
+# The static runtime asks for every symbol to be exported, which keeps what nobody calls and makes each start look
+# through all of them.
+printf -- ' -Xlinker --version-script=%s' "$PWD/Scripts/install/exported-symbols.map"
+# The toolchain's lld is three times as fast as gold, and its scripts can tell constants from data.
+printf -- ' -Xswiftc -use-ld=lld -Xlinker -T -Xlinker %s' "$PWD/Scripts/install/read-only-constants.ld"
+archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || cc -print-file-name=libstdc++.a)
+# Without a path in front the compiler has not found it, and the shared one is linked.
+if [[ $archive == /* ]]; then
+    # Swift names the library without saying which kind; a folder with the archive alone leaves no choice.
+    runtime=$PWD/.build/static-runtime
+    mkdir -p "$runtime"
+    ln -sf "$(readlink -f "$archive")" "$runtime/libstdc++.a"
+    printf -- ' -Xswiftc -L%s -Xswiftc -Xclang-linker -Xswiftc -static-libgcc' "$runtime"
+fi
+echo
