@@ -115,77 +115,19 @@ package protocol VaultEngine: Vault {
     /// every program that comes after.
     func close()
 
-    // Each operation's own function. The label `for` keeps the generic functions of ``Vault`` from standing in for one
-    // that is missing.
-
-    // Items.
-    func perform(_ operation: AddItem, for client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: AddIdentity, for client: Client) throws(VaultError)
-    func perform(
-        _ operation: CopyItems, for client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
-    ) throws(VaultError)
-    func perform(_ operation: UpdateItems, for client: Client) throws(VaultError) -> Int
-    func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int
-    func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool
-    func perform(_ operation: ReceiveItems, for client: Client) throws(VaultError) -> [StoredItem]
-
-    // Versions and changes of items.
-    func perform(
-        _ operation: ChangesSince, for client: Client, send: (ChangedItem) throws(VaultError) -> Void
-    ) throws(VaultError) -> KnownChanges
-    func perform(
-        _ operation: CopyVersions, for client: Client, send: (ItemVersion) throws(VaultError) -> Void
-    ) throws(VaultError)
-    func perform(_ operation: CopyVersion, for client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: RestoreVersion, for client: Client) throws(VaultError) -> StoredItem
-    func perform(_ operation: PurgeVersions, for client: Client) throws(VaultError) -> Int
-    func perform(_ operation: KeepVersions, for client: Client) throws(VaultError) -> Int
-
-    // The vault as a whole.
-    func perform(_ operation: ReadStatus, for client: Client) throws(VaultError) -> VaultStatus
-    func perform(_ operation: EraseVault, for client: Client) throws(VaultError)
-    func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport
-    func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int
-    func perform(_ operation: ReadCondition, for client: Client) throws(VaultError) -> VaultCondition
-    func perform(
-        _ operation: ReadUsage, for client: Client, send: (GroupUsage) throws(VaultError) -> Void
-    ) throws(VaultError)
-    func perform(_ operation: PutBackDeviceSecret, for client: Client) throws(VaultError) -> PutBackDeviceSecret.Reply
-    func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
-    func perform(_ operation: MakeFirstRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes
-    func perform(
-        _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
-    ) throws(VaultError) -> BackupSummary
-    func perform(
-        _ operation: RenewKeys, for client: Client, send: (RenewalProgress) throws(VaultError) -> Void
-    ) throws(VaultError) -> RenewalSummary
-
-    // The passcode and the lock.
-    func perform(_ operation: SetPasscode, for client: Client) throws(VaultError)
-    func perform(_ operation: ChangePasscode, for client: Client) throws(VaultError)
-    func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError)
-    func perform(_ operation: UnlockVault, for client: Client) throws(VaultError)
-    func perform(_ operation: LockVault, for client: Client) throws(VaultError)
-    func perform(_ operation: ReadUnlockFindings, for client: Client) throws(VaultError) -> UnlockFindings
-
-    // Asking a person.
-    func perform(_ operation: ReadPresenceAvailability, for client: Client) throws(VaultError) -> PresenceAvailability
-    func perform(_ operation: Authenticate, for client: Client) throws(VaultError) -> PresenceProofs
-    func perform(_ operation: EndContext, for client: Client) throws(VaultError)
-
-    // The audit log.
-    func perform(
-        _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) -> Int
-    func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport
-
-    // Keys of the enclave, and of protected files.
-    func perform(_ operation: MakeEnclaveKey, for client: Client) throws(VaultError) -> EnclaveKeyRecord
-    func perform(_ operation: UseEnclaveKey, for client: Client) throws(VaultError) -> Data
-    func perform(_ operation: MakeFileKey, for client: Client) throws(VaultError) -> FileKey
-    func perform(_ operation: OpenFileKey, for client: Client) throws(VaultError) -> SecretBytes
-    func perform(_ operation: RewrapFileKey, for client: Client) throws(VaultError) -> Data
+    // Its parts. An operation names the one that performs it.
+    var items: any ItemKeeping { get }
+    var history: any HistoryKeeping { get }
+    var maintenance: any VaultMaintaining { get }
+    var recovery: any RecoveryKeeping { get }
+    var passcode: any PasscodeKeeping { get }
+    var renewal: any KeyRenewing { get }
+    var lock: any Locking { get }
+    var presence: any PersonAsking { get }
+    var audit: any AuditReading { get }
+    var enclaveKeys: any EnclaveKeyKeeping { get }
+    var fileKeys: any FileKeyKeeping { get }
+    var backup: any BackupMaking { get }
 }
 
 extension VaultEngine {
@@ -194,4 +136,109 @@ extension VaultEngine {
     ) throws(VaultError) -> Operation.Reply {
         try operation.perform(by: self, as: client, send: send)
     }
+}
+
+/// Items: storing, finding, changing and deleting them.
+package protocol ItemKeeping: Sendable {
+    func add(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem
+    func add(_ operation: AddIdentity, as client: Client) throws(VaultError)
+    func copy(
+        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func update(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int
+    func delete(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int
+    func put(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem
+    func exchange(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool
+    func receive(_ operation: ReceiveItems, as client: Client) throws(VaultError) -> [StoredItem]
+}
+
+/// Versions and changes of items.
+package protocol HistoryKeeping: Sendable {
+    func changes(
+        _ operation: ChangesSince, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
+    ) throws(VaultError) -> KnownChanges
+    func versions(
+        _ operation: CopyVersions, as client: Client, send: (ItemVersion) throws(VaultError) -> Void
+    ) throws(VaultError)
+    func version(_ operation: CopyVersion, as client: Client) throws(VaultError) -> StoredItem
+    func restore(_ operation: RestoreVersion, as client: Client) throws(VaultError) -> StoredItem
+    func purge(_ operation: PurgeVersions, as client: Client) throws(VaultError) -> Int
+    func keep(_ operation: KeepVersions, as client: Client) throws(VaultError) -> Int
+}
+
+/// The vault as a whole: its state, its erasure, damaged items.
+package protocol VaultMaintaining: Sendable {
+    func status(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus
+    func erase(_ operation: EraseVault, as client: Client) throws(VaultError)
+    func verify(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport
+    func deleteDamaged(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int
+    func condition(_ operation: ReadCondition, as client: Client) throws(VaultError) -> VaultCondition
+    func usage(
+        _ operation: ReadUsage, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
+    ) throws(VaultError)
+}
+
+/// The recovery key, and the device secret that is lost.
+package protocol RecoveryKeeping: Sendable {
+    func putBack(_ operation: PutBackDeviceSecret, as client: Client) throws(VaultError) -> PutBackDeviceSecret.Reply
+    func makeKey(_ operation: MakeRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes
+    func makeKey(_ operation: MakeFirstRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes
+}
+
+/// The passcode.
+package protocol PasscodeKeeping: Sendable {
+    func set(_ operation: SetPasscode, as client: Client) throws(VaultError)
+    func change(_ operation: ChangePasscode, as client: Client) throws(VaultError)
+    func remove(_ operation: RemovePasscode, as client: Client) throws(VaultError)
+}
+
+/// New class keys.
+package protocol KeyRenewing: Sendable {
+    func renew(
+        _ operation: RenewKeys, as client: Client, send: (RenewalProgress) throws(VaultError) -> Void
+    ) throws(VaultError) -> RenewalSummary
+}
+
+/// The lock.
+package protocol Locking: Sendable {
+    func unlock(_ operation: UnlockVault, as client: Client) throws(VaultError)
+    func lock(_ operation: LockVault, as client: Client) throws(VaultError)
+    func findings(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings
+}
+
+/// Asking a person.
+package protocol PersonAsking: Sendable {
+    func availability(
+        _ operation: ReadPresenceAvailability, as client: Client
+    ) throws(VaultError) -> PresenceAvailability
+    func authenticate(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs
+    func end(_ operation: EndContext, as client: Client) throws(VaultError)
+}
+
+/// The audit log.
+package protocol AuditReading: Sendable {
+    func records(
+        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+    ) throws(VaultError) -> Int
+    func verify(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport
+}
+
+/// Keys that never leave the enclave.
+package protocol EnclaveKeyKeeping: Sendable {
+    func make(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord
+    func use(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data
+}
+
+/// Keys of protected files.
+package protocol FileKeyKeeping: Sendable {
+    func make(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey
+    func open(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes
+    func rewrap(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data
+}
+
+/// Backups.
+package protocol BackupMaking: Sendable {
+    func make(
+        _ operation: MakeBackup, as client: Client, send: (Data) throws(VaultError) -> Void
+    ) throws(VaultError) -> BackupSummary
 }

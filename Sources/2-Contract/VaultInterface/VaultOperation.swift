@@ -4,7 +4,8 @@ import KeychainModel
 /// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know
 /// their form on the wire.
 ///
-/// To add an operation, write its type in `Operations/`, name it in `VaultEngine.swift`, and let the engine perform it.
+/// To add an operation, write its type in `Operations/`, name it twice in `VaultEngine.swift`, in ``OperationCode`` and in
+/// the part that performs it, and write the part's function in the engine.
 /// The client, the server and everything that wraps a vault are generic over operations.
 package protocol VaultOperation: WireValue {
     /// What comes back at the end.
@@ -40,17 +41,7 @@ extension VaultOperation {
 }
 
 /// An operation that sends nothing before its reply.
-package protocol UnaryOperation: VaultOperation where Part == Never {
-    func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply
-}
-
-extension UnaryOperation {
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
-        try perform(by: engine, as: client)
-    }
-}
+package protocol UnaryOperation: VaultOperation where Part == Never {}
 
 /// What those who pass operations on need to know of one.
 package struct OperationTraits: OptionSet, Sendable {

@@ -14,7 +14,7 @@ package struct VaultSession: Sendable {
     /// Performs an operation that sends nothing before its reply.
     @discardableResult
     package func perform<Operation: UnaryOperation>(_ operation: Operation) throws(VaultError) -> Operation.Reply {
-        try vault.perform(operation, as: client)
+        try vault.perform(operation, as: client) { (_: Never) throws(VaultError) in }
     }
 
     /// Performs a search, and collects the items.

@@ -13,41 +13,48 @@ package final class EmbeddedVault: VaultEngine {
     let vault: OpenedVault
     private let access: AccessGate
     private let tries: PasscodeGuard
-    private let presence: VaultPresence
-    private let items: VaultItems
-    private let history: VaultHistory
-    private let maintenance: VaultMaintenance
-    private let lock: VaultLock
-    private let passcode: VaultPasscode
-    private let enclaveKeys: VaultEnclaveKeys
-    private let fileKeys: VaultFileKeys
-    private let recovery: VaultRecovery
-    private let renewal: VaultRenewal
-    private let backup: VaultBackup
-    private let audit: VaultAudit
+    package let items: any ItemKeeping
+    package let history: any HistoryKeeping
+    package let maintenance: any VaultMaintaining
+    package let renewal: any KeyRenewing
+    package let presence: any PersonAsking
+    package let audit: any AuditReading
+    package let enclaveKeys: any EnclaveKeyKeeping
+    package let fileKeys: any FileKeyKeeping
+    private let vaultLock: VaultLock
+    private let vaultPasscode: VaultPasscode
+    private let vaultRecovery: VaultRecovery
+    private let vaultBackup: VaultBackup
+    package var lock: any Locking { vaultLock }
+    package var passcode: any PasscodeKeeping { vaultPasscode }
+    package var recovery: any RecoveryKeeping { vaultRecovery }
+    package var backup: any BackupMaking { vaultBackup }
 
     private init(_ vault: OpenedVault, _ surroundings: VaultSurroundings) {
         self.vault = vault
         access = AccessGate(audit: surroundings.audit)
         let passcodes = PasscodeCheck(vault, clock: surroundings.bootClock)
         tries = passcodes.tries
-        presence = VaultPresence(access, vault.contexts, passcodes, surroundings)
+        let presence = VaultPresence(access, vault.contexts, passcodes, surroundings)
+        self.presence = presence
         let gate = VaultGate(access, vault, presence)
-        items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
+        let items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
+        self.items = items
         history = VaultHistory(vault: vault, gate: gate, items: items, now: surroundings.now)
         maintenance = VaultMaintenance(
             vault: vault, gate: gate, tries: passcodes.tries, otherProblems: surroundings.otherProblems,
             quota: surroundings.quota)
         let fileAgreementKey = FileAgreementKeyFile(vault: vault)
-        lock = VaultLock(vault, gate, passcodes, fileAgreementKey, surroundings)
-        passcode = VaultPasscode(
-            vault: vault, gate: gate, passcodes: passcodes, lock: lock, fileAgreementKey: fileAgreementKey)
+        vaultLock = VaultLock(vault, gate, passcodes, fileAgreementKey, surroundings)
+        vaultPasscode = VaultPasscode(
+            vault: vault, gate: gate, passcodes: passcodes, lock: vaultLock, fileAgreementKey: fileAgreementKey)
         enclaveKeys = VaultEnclaveKeys(vault: vault, gate: gate)
         fileKeys = VaultFileKeys(vault: vault, gate: gate, agreementKey: fileAgreementKey)
-        recovery = VaultRecovery(vault: vault, gate: gate)
-        renewal = VaultRenewal(vault: vault, gate: gate, passcodes: passcodes, lock: lock)
-        backup = VaultBackup(vault, gate, now: surroundings.now)
-        audit = VaultAudit(vault: vault, gate: gate)
+        vaultRecovery = VaultRecovery(vault: vault, gate: gate)
+        renewal = VaultRenewal(vault: vault, gate: gate, passcodes: passcodes, lock: vaultLock)
+        vaultBackup = VaultBackup(vault, gate, now: surroundings.now)
+        let audit = VaultAudit(vault: vault, gate: gate)
+        self.audit = audit
         audit.begin(surroundings)
     }
 
@@ -119,7 +126,7 @@ package final class EmbeddedVault: VaultEngine {
             at: path, with: key, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
         let surroundings = VaultSurroundings(audit: VaultAudit.sink(forVaultAt: path))
         let vault = try open(at: path, in: kind, enclaves: enclaves, surroundings: surroundings)
-        return (vault, try vault.recovery.finish(as: client))
+        return (vault, try vault.vaultRecovery.finish(as: client))
     }
 
     /// Returns how many items of each class ``recover(at:with:in:detectsRollback:enclaves:as:)`` would lose. Changes
@@ -160,141 +167,13 @@ package final class EmbeddedVault: VaultEngine {
         vault.close()
     }
 
-    // MARK: Items
-
-    package func perform(_ operation: AddItem, for client: Client) throws(VaultError) -> StoredItem {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: AddIdentity, for client: Client) throws(VaultError) {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(
-        _ operation: CopyItems, for client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try items.perform(operation, as: client, send: send)
-    }
-
-    package func perform(_ operation: UpdateItems, for client: Client) throws(VaultError) -> Int {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: DeleteItems, for client: Client) throws(VaultError) -> Int {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: PutItem, for client: Client) throws(VaultError) -> StoredItem {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: ExchangeItem, for client: Client) throws(VaultError) -> Bool {
-        try items.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: ReceiveItems, for client: Client) throws(VaultError) -> [StoredItem] {
-        try items.perform(operation, as: client)
-    }
-
-    // MARK: Versions and changes of items
-
-    package func perform(
-        _ operation: ChangesSince, for client: Client, send: (ChangedItem) throws(VaultError) -> Void
-    ) throws(VaultError) -> KnownChanges {
-        try history.perform(operation, as: client, send: send)
-    }
-
-    package func perform(
-        _ operation: CopyVersions, for client: Client, send: (ItemVersion) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try history.perform(operation, as: client, send: send)
-    }
-
-    package func perform(_ operation: CopyVersion, for client: Client) throws(VaultError) -> StoredItem {
-        try history.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: RestoreVersion, for client: Client) throws(VaultError) -> StoredItem {
-        try history.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: PurgeVersions, for client: Client) throws(VaultError) -> Int {
-        try history.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: KeepVersions, for client: Client) throws(VaultError) -> Int {
-        try history.perform(operation, as: client)
-    }
+    // MARK: Changes
 
     package func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
         vault.changes(to: audience)
     }
 
-    // MARK: The vault as a whole
-
-    package func perform(_ operation: ReadStatus, for client: Client) throws(VaultError) -> VaultStatus {
-        try maintenance.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: EraseVault, for client: Client) throws(VaultError) {
-        try maintenance.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: VerifyItems, for client: Client) throws(VaultError) -> IntegrityReport {
-        try maintenance.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: DeleteDamagedItems, for client: Client) throws(VaultError) -> Int {
-        try maintenance.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: ReadCondition, for client: Client) throws(VaultError) -> VaultCondition {
-        try maintenance.perform(operation, as: client)
-    }
-
-    package func perform(
-        _ operation: ReadUsage, for client: Client, send: (GroupUsage) throws(VaultError) -> Void
-    ) throws(VaultError) {
-        try maintenance.perform(operation, as: client, send: send)
-    }
-
-    package func perform(
-        _ operation: PutBackDeviceSecret, for client: Client
-    ) throws(VaultError) -> PutBackDeviceSecret.Reply {
-        try recovery.perform(operation, as: client)
-    }
-
     // MARK: The passcode and the lock
-
-    package func perform(_ operation: SetPasscode, for client: Client) throws(VaultError) {
-        try passcode.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: ChangePasscode, for client: Client) throws(VaultError) {
-        try passcode.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: RemovePasscode, for client: Client) throws(VaultError) {
-        try passcode.perform(operation, as: client)
-    }
-
-    package func perform(
-        _ operation: RenewKeys, for client: Client, send: (RenewalProgress) throws(VaultError) -> Void
-    ) throws(VaultError) -> RenewalSummary {
-        try renewal.perform(operation, as: client, send: send)
-    }
-
-    package func perform(_ operation: UnlockVault, for client: Client) throws(VaultError) {
-        try lock.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: LockVault, for client: Client) throws(VaultError) {
-        try lock.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: ReadUnlockFindings, for client: Client) throws(VaultError) -> UnlockFindings {
-        try lock.perform(operation, as: client)
-    }
 
     package func lockEvents() -> AsyncStream<LockEvent> { vault.lockNotifier.stream() }
 
@@ -320,63 +199,13 @@ package final class EmbeddedVault: VaultEngine {
     }
 
     /// Moves to `lockState`; see ``ClassKeys/enter(_:)``.
-    package func enter(_ lockState: LockState) { lock.enter(lockState) }
+    package func enter(_ lockState: LockState) { vaultLock.enter(lockState) }
 
     package var hasPasscodeClass: Bool { vault.keys.hasPasscodeClass }
 
     /// Gives the passcode-only class a fresh key, or destroys its key and deletes every item of that class, because
     /// nothing can open their rows again.
-    package func setPasscodeClass(present: Bool) throws(VaultError) { try passcode.setClass(present: present) }
-
-    // MARK: Asking a person
-
-    package func perform(
-        _ operation: ReadPresenceAvailability, for client: Client
-    ) throws(VaultError) -> PresenceAvailability {
-        presence.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: Authenticate, for client: Client) throws(VaultError) -> PresenceProofs {
-        try presence.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: EndContext, for client: Client) throws(VaultError) {
-        presence.perform(operation, as: client)
-    }
-
-    // MARK: The audit log
-
-    package func perform(
-        _ operation: ReadAudit, for client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) -> Int {
-        try audit.perform(operation, as: client, send: send)
-    }
-
-    package func perform(_ operation: VerifyAudit, for client: Client) throws(VaultError) -> AuditReport {
-        try audit.perform(operation, as: client)
-    }
-
-    // MARK: Keys of the enclave, and of protected files
-
-    package func perform(_ operation: MakeEnclaveKey, for client: Client) throws(VaultError) -> EnclaveKeyRecord {
-        try enclaveKeys.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: UseEnclaveKey, for client: Client) throws(VaultError) -> Data {
-        try enclaveKeys.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: MakeFileKey, for client: Client) throws(VaultError) -> FileKey {
-        try fileKeys.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: OpenFileKey, for client: Client) throws(VaultError) -> SecretBytes {
-        try fileKeys.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: RewrapFileKey, for client: Client) throws(VaultError) -> Data {
-        try fileKeys.perform(operation, as: client)
-    }
+    package func setPasscodeClass(present: Bool) throws(VaultError) { try vaultPasscode.setClass(present: present) }
 
     // MARK: The enclave and its loss
 
@@ -401,21 +230,7 @@ package final class EmbeddedVault: VaultEngine {
         try lockout.take(in: vault.keys.enclave)
     }
 
-    package func perform(_ operation: MakeRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes {
-        try recovery.perform(operation, as: client)
-    }
-
-    package func perform(_ operation: MakeFirstRecoveryKey, for client: Client) throws(VaultError) -> SecretBytes {
-        try recovery.perform(operation, as: client)
-    }
-
     // MARK: Backups
-
-    package func perform(
-        _ operation: MakeBackup, for client: Client, send: (Data) throws(VaultError) -> Void
-    ) throws(VaultError) -> BackupSummary {
-        try backup.perform(operation, as: client, send: send)
-    }
 
     /// Opens all of a backup, and keeps nothing.
     ///
@@ -430,7 +245,7 @@ package final class EmbeddedVault: VaultEngine {
 
     /// Opens all of a backup that only this vault opens, and keeps nothing.
     package func verify(_ backup: BackupReader, as client: Client) throws(VaultError) -> BackupSummary {
-        try self.backup.verify(backup, as: client)
+        try vaultBackup.verify(backup, as: client)
     }
 
     /// Makes a vault from a backup, in a folder at `path` that is absent or has no files. The vault gets a new device
@@ -460,6 +275,6 @@ package final class EmbeddedVault: VaultEngine {
     package func restore(
         _ open: () throws -> BackupReader, as client: Client
     ) throws(VaultError) -> BackupSummary {
-        try backup.restore(open, as: client)
+        try vaultBackup.restore(open, as: client)
     }
 }

@@ -28,8 +28,10 @@ package struct AddIdentity: UnaryOperation {
         try RequestCheck.check(key)
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.items.add(self, as: client)
         return Done()
     }
 

@@ -15,7 +15,9 @@ package struct AddItem: NewItemOperation {
     package static let name = "add"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        reply(try engine.perform(self, for: client))
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        reply(try engine.items.add(self, as: client))
     }
 }

@@ -29,8 +29,10 @@ package struct Authenticate: UnaryOperation {
     package var authentication: AuthenticationOptions? { options }
     package func check() throws(VaultError) { try RequestCheck.check(flags) }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.presence.authenticate(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(flags.rawValue, context, options) }

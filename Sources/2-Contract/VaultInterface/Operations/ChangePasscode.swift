@@ -22,8 +22,10 @@ package struct ChangePasscode: UnaryOperation {
     package static let name = "change-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.passcode.change(self, as: client)
         return Done()
     }
 

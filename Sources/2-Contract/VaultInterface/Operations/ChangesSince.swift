@@ -26,7 +26,7 @@ package struct ChangesSince: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.history.changes(self, as: client, send: send)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(number) }

@@ -46,7 +46,7 @@ package struct CopyItems: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.items.copy(self, as: client, send: send)
         return Done()
     }
 

@@ -27,7 +27,7 @@ package struct CopyVersions: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (ItemVersion) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.history.versions(self, as: client, send: send)
         return Done()
     }
 

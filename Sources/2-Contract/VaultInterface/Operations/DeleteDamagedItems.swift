@@ -13,7 +13,9 @@ package struct DeleteDamagedItems: UnaryOperation, EmptyWireValue {
     package static let name = "delete-damaged"
     package static let traits: OperationTraits = [.repeatable, .changesItems]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.maintenance.deleteDamaged(self, as: client)
     }
 }

@@ -21,8 +21,10 @@ package struct DeleteItems: UnaryOperation {
     package var authentication: AuthenticationOptions? { query.authentication }
     package func check() throws(VaultError) { try RequestCheck.check(query) }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.items.delete(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(query) }

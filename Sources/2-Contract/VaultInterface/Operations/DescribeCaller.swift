@@ -10,7 +10,9 @@ package struct DescribeCaller: UnaryOperation, EmptyWireValue {
     package static let name = "describe-caller"
     package static let traits: OperationTraits = [.repeatable, .concernsAllGroups]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
         CallerDescription(client)
     }
 }

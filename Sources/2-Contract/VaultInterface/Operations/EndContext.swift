@@ -16,8 +16,10 @@ package struct EndContext: UnaryOperation {
     package static let name = "end-context"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.presence.end(self, as: client)
         return Done()
     }
 

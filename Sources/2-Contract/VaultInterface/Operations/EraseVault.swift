@@ -10,8 +10,10 @@ package struct EraseVault: UnaryOperation, EmptyWireValue {
     package static let name = "erase"
     package static let traits: OperationTraits = [.changesItems]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.maintenance.erase(self, as: client)
         return Done()
     }
 }

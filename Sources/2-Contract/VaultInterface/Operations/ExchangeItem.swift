@@ -25,8 +25,10 @@ package struct ExchangeItem: UnaryOperation {
     package var authentication: AuthenticationOptions? { item.authentication }
     package func check() throws(VaultError) { try RequestCheck.check(item) }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.items.exchange(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(item, expected) }

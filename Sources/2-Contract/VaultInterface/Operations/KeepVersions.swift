@@ -22,8 +22,10 @@ package struct KeepVersions: UnaryOperation {
     package static let name = "keep-versions"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.history.keep(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(count) }

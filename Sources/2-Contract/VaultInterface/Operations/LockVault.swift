@@ -18,8 +18,10 @@ package struct LockVault: UnaryOperation {
     package static let name = "lock"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.lock.lock(self, as: client)
         return Done()
     }
 

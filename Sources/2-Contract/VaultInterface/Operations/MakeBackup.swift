@@ -29,7 +29,7 @@ package struct MakeBackup: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (Data) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.backup.make(self, as: client, send: send)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(seal) }

@@ -28,8 +28,10 @@ package struct MakeEnclaveKey: UnaryOperation {
     package var authentication: AuthenticationOptions? { options }
     package func check() throws(VaultError) { try RequestCheck.check(accessControl) }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.enclaveKeys.make(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(kind, accessControl, options) }

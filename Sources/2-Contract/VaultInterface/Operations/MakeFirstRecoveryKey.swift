@@ -16,7 +16,9 @@ package struct MakeFirstRecoveryKey: UnaryOperation, EmptyWireValue {
     package static let name = "make-first-recovery-key"
     package static let traits: OperationTraits = [.usesClassKeys]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        Reply(text: try engine.perform(self, for: client))
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        Reply(text: try engine.recovery.makeKey(self, as: client))
     }
 }

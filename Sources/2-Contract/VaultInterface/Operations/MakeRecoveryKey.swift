@@ -27,7 +27,9 @@ package struct MakeRecoveryKey: UnaryOperation, EmptyWireValue {
         package init(from reader: inout FrameReader) throws(FrameError) { text = try reader.read() }
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        Reply(text: try engine.perform(self, for: client))
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        Reply(text: try engine.recovery.makeKey(self, as: client))
     }
 }

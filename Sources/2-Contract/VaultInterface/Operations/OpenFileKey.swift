@@ -40,8 +40,10 @@ package struct OpenFileKey: UnaryOperation {
         }
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        Reply(key: try engine.perform(self, for: client))
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        Reply(key: try engine.fileKeys.open(self, as: client))
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(fileClass, file, wrapped) }

@@ -30,7 +30,9 @@ package struct PutBackDeviceSecret: UnaryOperation, EmptyWireValue {
         }
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.recovery.putBack(self, as: client)
     }
 }

@@ -14,7 +14,9 @@ package struct PutItem: NewItemOperation {
     package static let name = "put"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        reply(try engine.perform(self, for: client))
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        reply(try engine.items.put(self, as: client))
     }
 }

@@ -23,7 +23,7 @@ package struct ReadAudit: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.audit.records(self, as: client, send: send)
     }
 
     package func encode(to buffer: FrameBuffer) {

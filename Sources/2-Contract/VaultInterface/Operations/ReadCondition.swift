@@ -13,8 +13,10 @@ package struct ReadCondition: UnaryOperation, EmptyWireValue {
     package static let name = "condition"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.maintenance.condition(self, as: client)
     }
 }
 

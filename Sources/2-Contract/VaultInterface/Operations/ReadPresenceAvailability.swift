@@ -10,7 +10,9 @@ package struct ReadPresenceAvailability: UnaryOperation, EmptyWireValue {
     package static let name = "presence-availability"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.presence.availability(self, as: client)
     }
 }

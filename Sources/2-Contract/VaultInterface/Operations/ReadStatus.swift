@@ -10,7 +10,9 @@ package struct ReadStatus: UnaryOperation, EmptyWireValue {
     package static let name = "status"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.maintenance.status(self, as: client)
     }
 }

@@ -16,7 +16,7 @@ package struct ReadUsage: VaultOperation, EmptyWireValue {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.maintenance.usage(self, as: client, send: send)
         return Done()
     }
 }

@@ -41,8 +41,10 @@ package struct ReceiveItems: UnaryOperation {
         for item in items { try RequestCheck.check(item) }
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        var stored = try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        var stored = try engine.items.receive(self, as: client)
         for index in stored.indices { stored[index].value = nil }
         return ReceivedItems(items: stored)
     }

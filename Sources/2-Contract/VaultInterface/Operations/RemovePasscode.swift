@@ -17,8 +17,10 @@ package struct RemovePasscode: UnaryOperation {
     package static let name = "remove-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.passcode.remove(self, as: client)
         return Done()
     }
 

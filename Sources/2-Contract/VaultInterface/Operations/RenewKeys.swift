@@ -35,7 +35,7 @@ package struct RenewKeys: VaultOperation {
     package func perform(
         by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
     ) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client, send: send)
+        try engine.renewal.renew(self, as: client, send: send)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(passcode, next, options) }

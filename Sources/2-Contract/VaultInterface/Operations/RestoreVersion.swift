@@ -27,8 +27,10 @@ package struct RestoreVersion: UnaryOperation {
     package var authentication: AuthenticationOptions? { query.authentication }
     package func check() throws(VaultError) { try RequestCheck.check(query) }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.history.restore(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(query, version) }

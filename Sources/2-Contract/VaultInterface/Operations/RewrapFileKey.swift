@@ -25,8 +25,10 @@ package struct RewrapFileKey: UnaryOperation {
     package static let name = "rewrap-file-key"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.fileKeys.rewrap(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(present, next, file, wrapped) }

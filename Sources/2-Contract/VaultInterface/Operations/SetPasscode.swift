@@ -21,8 +21,10 @@ package struct SetPasscode: UnaryOperation {
     package static let name = "set-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.passcode.set(self, as: client)
         return Done()
     }
 

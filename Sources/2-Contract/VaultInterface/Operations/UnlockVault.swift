@@ -17,8 +17,10 @@ package struct UnlockVault: UnaryOperation {
     package static let name = "unlock"
     package static let traits: OperationTraits = []
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.lock.unlock(self, as: client)
         return Done()
     }
 

@@ -27,8 +27,10 @@ package struct UpdateItems: UnaryOperation {
         try RequestCheck.check(changes, of: query.itemClass)
     }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.items.update(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(query, changes) }

@@ -26,8 +26,10 @@ package struct UseEnclaveKey: UnaryOperation {
 
     package var authentication: AuthenticationOptions? { options }
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.enclaveKeys.use(self, as: client)
     }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(key, operation, options) }

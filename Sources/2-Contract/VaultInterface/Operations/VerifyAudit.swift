@@ -10,7 +10,9 @@ package struct VerifyAudit: UnaryOperation, EmptyWireValue {
     package static let name = "verify-audit"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(by engine: any VaultEngine, as client: Client) throws(VaultError) -> Reply {
-        try engine.perform(self, for: client)
+    package func perform(
+        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
+    ) throws(VaultError) -> Reply {
+        try engine.audit.verify(self, as: client)
     }
 }

@@ -11,7 +11,7 @@ import Synchronization
 import VaultInterface
 
 /// Makes backups of the vault, and restores those that only this vault opens.
-final class VaultBackup: Sendable {
+final class VaultBackup: BackupMaking {
     private let vault: OpenedVault
     private let gate: VaultGate
     private let now: @Sendable () -> Date
@@ -23,12 +23,12 @@ final class VaultBackup: Sendable {
         self.now = now
     }
 
-    func perform(
+    func make(
         _ operation: MakeBackup, as client: Client, send: (Data) throws(VaultError) -> Void
     ) throws(VaultError) -> BackupSummary {
         let authorization = try gate.authorize(
             AccessRequest(.backup, isAboutWholeVault: true), as: client, recordedAs: .backedUp)
-        return try gate.perform(authorization, asking: .init(), items: \.items) { _ in
+        return try gate.run(authorization, asking: .init(), items: \.items) { _ in
             // To have the rows of one moment, a backup keeps a connection while it waits for its turn and for its
             // reader. Only one does, so that others always find a connection.
             guard !isRunning.exchange(true, ordering: .acquiring) else { throw VaultError.busy }
@@ -121,7 +121,7 @@ final class VaultBackup: Sendable {
     func verify(_ backup: BackupReader, as client: Client) throws(VaultError) -> BackupSummary {
         let authorization = try gate.authorize(
             AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
-        return try gate.perform(authorization) {
+        return try gate.run(authorization) {
             var rows = try rows(of: backup, vault.keybag)
             while try rows.next() != nil {}
             return rows.summary
@@ -148,7 +148,7 @@ final class VaultBackup: Sendable {
     ) throws(VaultError) -> BackupSummary {
         let authorization = try gate.authorize(
             AccessRequest(.restore, isAboutWholeVault: true), as: client, recordedAs: .restored)
-        return try gate.perform(authorization, asking: .init(), items: \.items) { presence in
+        return try gate.run(authorization, asking: .init(), items: \.items) { presence in
             try vault.writing(for: authorization) { writer, keybag in
                 var rows = try rows(of: open(), keybag)
                 var leftOut = 0

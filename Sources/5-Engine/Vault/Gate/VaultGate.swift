@@ -27,8 +27,8 @@ struct VaultGate: Sendable {
         }
     }
 
-    /// Performs an authorized request that needs nobody else's consent, and records the outcome.
-    func perform<Result>(
+    /// Runs an authorized request that needs nobody else's consent, and records the outcome.
+    func run<Result>(
         _ authorization: Authorization, _ body: () throws -> Result
     ) throws(VaultError) -> Result {
         do {
@@ -40,7 +40,7 @@ struct VaultGate: Sendable {
         }
     }
 
-    /// Performs an authorized request that may need a person, an application password or the enrolment for some items,
+    /// Runs an authorized request that may need a person, an application password or the enrolment for some items,
     /// and records the outcome.
     ///
     /// If `body` throws a ``PresenceCheck/Need``, the need is met, and `body` runs again.
@@ -48,7 +48,7 @@ struct VaultGate: Sendable {
     /// - Parameters:
     ///   - items: Returns the number of items for the audit log from the result; nil for no number.
     ///   - digests: Returns which items those are, after `body`; none for those that the request names.
-    func perform<Result>(
+    func run<Result>(
         _ authorization: Authorization, asking options: AuthenticationOptions,
         items: (Result) -> Int? = { _ in nil }, digests: () -> [UInt64] = { [] },
         _ body: (PresenceCheck) throws -> Result

@@ -6,7 +6,7 @@ import SecureMemory
 import VaultInterface
 
 /// Asks a person, on behalf of operations and of authentication contexts.
-struct VaultPresence: Sendable {
+struct VaultPresence: PersonAsking {
     private let access: AccessGate
     private let contexts: AuthenticationContexts
     private let passcodes: PasscodeCheck
@@ -24,11 +24,11 @@ struct VaultPresence: Sendable {
         passwordCost = surroundings.passwordCost
     }
 
-    func perform(_ operation: ReadPresenceAvailability, as client: Client) -> PresenceAvailability {
+    func availability(_ operation: ReadPresenceAvailability, as client: Client) -> PresenceAvailability {
         availability(for: client)
     }
 
-    func perform(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs {
+    func authenticate(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs {
         var options = operation.options
         options.context = operation.context
         let check = try check(options, of: client)
@@ -38,7 +38,7 @@ struct VaultPresence: Sendable {
         return check.granted
     }
 
-    func perform(_ operation: EndContext, as client: Client) {
+    func end(_ operation: EndContext, as client: Client) {
         contexts.end(operation.context, client)
         authenticator?.cancel(ClientContext(operation.context, of: client))
     }

@@ -7,7 +7,7 @@ import Sealing
 import VaultInterface
 
 /// Tells what changed in the vault, and shows, brings back and removes former versions of items.
-struct VaultHistory: Sendable {
+struct VaultHistory: HistoryKeeping {
     let vault: OpenedVault
     let gate: VaultGate
     let items: VaultItems
@@ -15,13 +15,13 @@ struct VaultHistory: Sendable {
 
     // MARK: Changes
 
-    func perform(
+    func changes(
         _ operation: ChangesSince, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
     ) throws(VaultError) -> KnownChanges {
         let number = operation.number
         let authorization = try gate.authorize(
             AccessRequest(.copy, namesItems: false), as: client, recordedAs: .listed)
-        return try gate.perform(authorization) {
+        return try gate.run(authorization) {
             let known = try known(since: number, authorization)
             guard known.isComplete else { return known }
             var next: ChangePosition? = .start
@@ -57,14 +57,14 @@ struct VaultHistory: Sendable {
 
     // MARK: Looking
 
-    func perform(
+    func versions(
         _ operation: CopyVersions, as client: Client, send sendVersion: (ItemVersion) throws(VaultError) -> Void
     ) throws(VaultError) {
         let query = operation.query
         let authorization = try gate.authorize(items.request(.copy, query), as: client, recordedAs: .listed)
         try checkClass(query)
         var digests: [UInt64] = []
-        _ = try gate.perform(
+        _ = try gate.run(
             authorization, asking: query.authentication, items: { $0 }, digests: { digests }
         ) { presence in
             var sent = 0
@@ -115,12 +115,12 @@ struct VaultHistory: Sendable {
         ItemVersion(item: found.item, change: found.row.change, ended: nil, isDeleted: false)
     }
 
-    func perform(_ operation: CopyVersion, as client: Client) throws(VaultError) -> StoredItem {
+    func version(_ operation: CopyVersion, as client: Client) throws(VaultError) -> StoredItem {
         let (query, version) = (operation.query, operation.version)
         let authorization = try gate.authorize(items.request(.copy, query), as: client, recordedAs: .read)
         try checkClass(query)
         var digests: [UInt64] = []
-        return try gate.perform(
+        return try gate.run(
             authorization, asking: query.authentication, items: { _ in 1 }, digests: { digests }
         ) { presence in
             let item = try vault.reading(for: authorization) { reader, keybag in
@@ -198,7 +198,7 @@ struct VaultHistory: Sendable {
 
     // MARK: Changing
 
-    func perform(_ operation: RestoreVersion, as client: Client) throws(VaultError) -> StoredItem {
+    func restore(_ operation: RestoreVersion, as client: Client) throws(VaultError) -> StoredItem {
         var item = try restored(operation.query, operation.version, as: client)
         // The client did not ask to see it.
         item.value = nil
@@ -209,7 +209,7 @@ struct VaultHistory: Sendable {
         let authorization = try gate.authorize(items.request(.update, query), as: client, recordedAs: .written)
         try checkClass(query)
         var digests: [UInt64] = []
-        return try gate.perform(
+        return try gate.run(
             authorization, asking: query.authentication, items: { _ in 1 }, digests: { digests }
         ) { presence in
             let item = try vault.writing(for: authorization) { writer, keybag in
@@ -248,12 +248,12 @@ struct VaultHistory: Sendable {
         }
     }
 
-    func perform(_ operation: PurgeVersions, as client: Client) throws(VaultError) -> Int {
+    func purge(_ operation: PurgeVersions, as client: Client) throws(VaultError) -> Int {
         let query = operation.query
         let request = query.map { items.request(.purge, $0) } ?? AccessRequest(.purge, namesItems: false)
         let authorization = try gate.authorize(request, as: client, recordedAs: .purged)
         if let query { try checkClass(query) }
-        return try gate.perform(authorization, asking: query?.authentication ?? .init(), items: { $0 }) { _ in
+        return try gate.run(authorization, asking: query?.authentication ?? .init(), items: { $0 }) { _ in
             var count = 0
             for query in query.map({ [$0] }) ?? ItemClass.stored.map({ ItemQuery(itemClass: $0) }) {
                 var query = query
@@ -311,7 +311,7 @@ struct VaultHistory: Sendable {
         return count
     }
 
-    func perform(_ operation: KeepVersions, as client: Client) throws(VaultError) -> Int {
+    func keep(_ operation: KeepVersions, as client: Client) throws(VaultError) -> Int {
         let count = operation.count
         let request = AccessRequest(count == nil ? .status : .update, isAboutWholeVault: true)
         let authorization = try gate.authorize(
@@ -319,7 +319,7 @@ struct VaultHistory: Sendable {
         guard KeptVersions(count).isValid else {
             throw .invalidRequest(reason: "a vault keeps 0 to \(KeptVersions.largest) versions of an item")
         }
-        return try gate.perform(authorization) {
+        return try gate.run(authorization) {
             guard let count else {
                 return try vault.reading(for: authorization) { reader, _ in try reader.defaultKept() }
             }

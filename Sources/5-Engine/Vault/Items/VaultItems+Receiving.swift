@@ -5,7 +5,7 @@ import KeychainModel
 import VaultInterface
 
 extension VaultItems {
-    func perform(_ operation: ReceiveItems, as client: Client) throws(VaultError) -> [StoredItem] {
+    func receive(_ operation: ReceiveItems, as client: Client) throws(VaultError) -> [StoredItem] {
         let requests = Set(
             operation.items.map { AccessRequest(.add, itemClass: $0.itemClass, accessGroup: operation.group(of: $0)) })
         // What the audit log says: the class and the group, if there is one.
@@ -17,7 +17,7 @@ extension VaultItems {
             as: client, recordedAs: .written)
         for request in requests { _ = try gate.authorize(request, as: client, recordedAs: .written) }
         var digests: [UInt64] = []
-        return try gate.perform(
+        return try gate.run(
             authorization, asking: operation.options, items: { $0.count }, digests: { digests }
         ) { presence in
             guard (1...ReceiveItems.most).contains(operation.items.count) else {

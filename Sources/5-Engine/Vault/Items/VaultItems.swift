@@ -16,12 +16,12 @@ package enum ItemLimits {
 }
 
 /// Finds, adds, changes and deletes items.
-struct VaultItems: Sendable {
+struct VaultItems: ItemKeeping {
     let vault: OpenedVault
     let gate: VaultGate
     let now: @Sendable () -> Date
 
-    func perform(
+    func copy(
         _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
     ) throws(VaultError) {
         let query = operation.query
@@ -33,7 +33,7 @@ struct VaultItems: Sendable {
         // Identities are found at once, and not in slices.
         if query.itemClass == .identity { try CurrentCall.served?.giveWay() }
         // What was sent stays sent when a person was asked in between.
-        _ = try gate.perform(
+        _ = try gate.run(
             authorization, asking: query.authentication, items: { $0 }, digests: { digests }
         ) { presence in
             while let start = next {
@@ -69,10 +69,10 @@ struct VaultItems: Sendable {
         if let unread { throw unread }
     }
 
-    func perform(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
+    func add(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem {
         let new = operation.item
         let authorization = try gate.authorize(request(.add, new), as: client, recordedAs: .written)
-        return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
+        return try gate.run(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
             let item = try storedForm(of: new, for: client)
             try vault.writing(for: authorization) { writer, keybag in
                 // Whether the class key is there is decided before uniqueness: adding an existing item to a
@@ -84,10 +84,10 @@ struct VaultItems: Sendable {
         }
     }
 
-    func perform(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
+    func put(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem {
         let new = operation.item
         let authorization = try gate.authorize(request(.put, new), as: client, recordedAs: .written)
-        return try gate.perform(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
+        return try gate.run(authorization, asking: new.authentication, items: { _ in 1 }) { presence in
             let item = try storedForm(of: new, for: client)
             return try vault.writing(for: authorization) { writer, keybag in
                 try keybag.keys.checkAvailable(item.accessControl.protection)
@@ -113,11 +113,11 @@ struct VaultItems: Sendable {
         }
     }
 
-    func perform(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
+    func exchange(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool {
         let new = operation.item
         let authorization = try gate.authorize(
             request(.exchange, new), as: client, recordedAs: new.value == nil ? .deleted : .written)
-        return try gate.perform(authorization, asking: new.authentication, items: { $0 ? 1 : 0 }) { presence in
+        return try gate.run(authorization, asking: new.authentication, items: { $0 ? 1 : 0 }) { presence in
             let item = try storedForm(of: new, for: client)
             return try vault.writing(for: authorization) { writer, keybag in
                 try keybag.keys.checkAvailable(item.accessControl.protection)
@@ -153,7 +153,7 @@ struct VaultItems: Sendable {
         return true
     }
 
-    func perform(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
+    func update(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
         let (query, changes) = (operation.query, operation.changes)
         let authorization = try gate.authorize(request(.update, query), as: client, recordedAs: .written)
         if let group = changes.accessGroup {
@@ -161,7 +161,7 @@ struct VaultItems: Sendable {
                 request(.update, query, toGroup: group), as: client, recordedAs: .written)
         }
         var digests: [UInt64] = []
-        return try gate.perform(
+        return try gate.run(
             authorization, asking: query.authentication, items: { $0 }, digests: { digests }
         ) { presence in
             guard query.itemClass != .identity else {
@@ -206,7 +206,7 @@ struct VaultItems: Sendable {
         return updated
     }
 
-    func perform(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
+    func delete(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int {
         let query = operation.query
         let authorization = try gate.authorize(request(.delete, query), as: client, recordedAs: .deleted)
         var referrers: Authorization?
@@ -217,7 +217,7 @@ struct VaultItems: Sendable {
         }
         var (next, deleted) = (SearchPosition?.some(.start), 0)
         var digests: [UInt64] = []
-        return try gate.perform(
+        return try gate.run(
             authorization, asking: query.authentication, items: { $0 }, digests: { digests }
         ) { presence in
             // A served call that deletes many items lets others write in between.
@@ -268,11 +268,11 @@ struct VaultItems: Sendable {
         return pairs.count
     }
 
-    func perform(_ operation: AddIdentity, as client: Client) throws(VaultError) {
+    func add(_ operation: AddIdentity, as client: Client) throws(VaultError) {
         let (certificate, key) = (operation.certificate, operation.key)
         _ = try gate.authorize(request(.add, certificate), as: client, recordedAs: .written)
         let authorization = try gate.authorize(request(.add, key), as: client, recordedAs: .written)
-        _ = try gate.perform(authorization, asking: key.authentication, items: { $0 }) { presence in
+        _ = try gate.run(authorization, asking: key.authentication, items: { $0 }) { presence in
             let halves = [try storedForm(of: certificate, for: client), try storedForm(of: key, for: client)]
             return try vault.writing(for: authorization) { writer, keybag in
                 let transaction = ItemTransaction(writer, keybag, presence, now)

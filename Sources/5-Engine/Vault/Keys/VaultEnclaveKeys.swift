@@ -11,15 +11,15 @@ import SecureMemory
 import VaultInterface
 
 /// Makes and uses keys of the enclave. The vault stores none of them.
-struct VaultEnclaveKeys: Sendable {
+struct VaultEnclaveKeys: EnclaveKeyKeeping {
     let vault: OpenedVault
     let gate: VaultGate
 
-    func perform(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
+    func make(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord {
         let accessControl = operation.accessControl
         let authorization = try gate.authorize(
             AccessRequest(.makeKey, itemClass: .key), as: client, recordedAs: .written)
-        return try gate.perform(authorization, asking: operation.options) { presence in
+        return try gate.run(authorization, asking: operation.options) { presence in
             guard accessControl.flags.map(AccessControl.isValid) ?? true else {
                 throw VaultError.invalidRequest(reason: "an access control with flags that exclude each other")
             }
@@ -36,11 +36,11 @@ struct VaultEnclaveKeys: Sendable {
         }
     }
 
-    func perform(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
+    func use(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data {
         let key = operation.key
         let authorization = try gate.authorize(
             AccessRequest(.useKey, itemClass: .key), as: client, recordedAs: .used)
-        return try gate.perform(authorization, asking: operation.options) { presence in
+        return try gate.run(authorization, asking: operation.options) { presence in
             try vault.withKeybag { keybag in
                 let protection = key.accessControl.protection
                 // Before anybody is asked: a locked vault says so.

@@ -8,12 +8,12 @@ import SecureMemory
 import VaultInterface
 
 /// Makes, opens and rewraps the keys of files. The vault stores none of them.
-struct VaultFileKeys: Sendable {
+struct VaultFileKeys: FileKeyKeeping {
     let vault: OpenedVault
     let gate: VaultGate
     let agreementKey: FileAgreementKeyFile
 
-    func perform(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
+    func make(_ operation: MakeFileKey, as client: Client) throws(VaultError) -> FileKey {
         try gated(.makeFileKey, of: operation.file, as: client) { keybag in
             let key = SymmetricKey(size: .bits256)
             return FileKey(
@@ -22,14 +22,14 @@ struct VaultFileKeys: Sendable {
         }
     }
 
-    func perform(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes {
+    func open(_ operation: OpenFileKey, as client: Client) throws(VaultError) -> SecretBytes {
         try gated(.openFileKey, of: operation.file, as: client) { keybag in
             try Self.secret(
                 unwrap(operation.wrapped, for: operation.fileClass, operation.file, under: keybag))
         }
     }
 
-    func perform(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data {
+    func rewrap(_ operation: RewrapFileKey, as client: Client) throws(VaultError) -> Data {
         try gated(.rewrapFileKey, of: operation.file, as: client) { keybag in
             let key = try unwrap(operation.wrapped, for: operation.present, operation.file, under: keybag)
             return try wrap(key, for: operation.next, operation.file, under: keybag)
@@ -41,7 +41,7 @@ struct VaultFileKeys: Sendable {
     private func gated<Result>(
         _ kind: AccessRequest.Kind, of file: Data, as client: Client, _ body: (OpenedKeybag) throws -> Result
     ) throws(VaultError) -> Result {
-        try gate.perform(gate.authorize(AccessRequest(kind), as: client, recordedAs: .used)) {
+        try gate.run(gate.authorize(AccessRequest(kind), as: client, recordedAs: .used)) {
             guard file.count == FileKey.identifierSize else {
                 throw VaultError.invalidRequest(
                     reason: "a file's identifier has \(FileKey.identifierSize) bytes, not \(file.count)")

@@ -7,7 +7,7 @@ import Synchronization
 import VaultInterface
 
 /// Unlocks the vault, and locks it now or after a grace.
-final class VaultLock: Sendable {
+final class VaultLock: Locking {
     private let vault: OpenedVault
     private let gate: VaultGate
     private let passcodes: PasscodeCheck
@@ -31,7 +31,7 @@ final class VaultLock: Sendable {
         tellFindings = surroundings.tellFindings
     }
 
-    func perform(_ operation: UnlockVault, as client: Client) throws(VaultError) {
+    func unlock(_ operation: UnlockVault, as client: Client) throws(VaultError) {
         _ = try gate.authorize(AccessRequest(.unlock), as: client, recordedAs: .unlocked)
         try unlock(with: operation.passcode, as: client)
     }
@@ -61,7 +61,7 @@ final class VaultLock: Sendable {
         try? vault.noteStoreSequence(with: checked)
     }
 
-    func perform(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings {
+    func findings(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings {
         _ = try gate.authorize(AccessRequest(.unlock), as: client, recordedAs: .inspected)
         return findings.withLock { $0 }
     }
@@ -98,7 +98,7 @@ final class VaultLock: Sendable {
         _ = try? vault.rewrapKeys(from: checked, to: key, protection)
     }
 
-    func perform(_ operation: LockVault, as client: Client) throws(VaultError) {
+    func lock(_ operation: LockVault, as client: Client) throws(VaultError) {
         let grace = operation.grace
         _ = try gate.authorize(AccessRequest(.lock), as: client, recordedAs: .locked)
         do {

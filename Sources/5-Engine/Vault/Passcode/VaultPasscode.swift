@@ -9,14 +9,14 @@ import VaultInterface
 
 /// Sets, changes and removes the passcode. Each rewraps the class keys and changes no item, so the time does not
 /// depend on the number of items.
-struct VaultPasscode: Sendable {
+struct VaultPasscode: PasscodeKeeping {
     let vault: OpenedVault
     let gate: VaultGate
     let passcodes: PasscodeCheck
     let lock: VaultLock
     let fileAgreementKey: FileAgreementKeyFile
 
-    func perform(_ operation: SetPasscode, as client: Client) throws(VaultError) {
+    func set(_ operation: SetPasscode, as client: Client) throws(VaultError) {
         var flush: FileError?
         try gated(as: client, recordedAs: .passcodeSet) {
             try Self.checkNew(operation.passcode)
@@ -38,7 +38,7 @@ struct VaultPasscode: Sendable {
         }
     }
 
-    func perform(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
+    func change(_ operation: ChangePasscode, as client: Client) throws(VaultError) {
         var present: PasscodeProtection?
         var isAgreementKeyReplaced = false
         var flush: FileError?
@@ -58,7 +58,7 @@ struct VaultPasscode: Sendable {
         }
     }
 
-    func perform(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
+    func remove(_ operation: RemovePasscode, as client: Client) throws(VaultError) {
         var flush: FileError?
         try gated(as: client, recordedAs: .passcodeRemoved) {
             let present = try passcodes.checked(operation.passcode)
@@ -87,7 +87,7 @@ struct VaultPasscode: Sendable {
         as client: Client, recordedAs event: AuditEvent.Kind, _ body: () throws -> Void
     ) throws(VaultError) {
         let request = AccessRequest(.passcode, isAboutWholeVault: true)
-        try gate.perform(gate.authorize(request, as: client, recordedAs: event), body)
+        try gate.run(gate.authorize(request, as: client, recordedAs: event), body)
     }
 
     /// - Returns: What ``FileAgreementKeyFile/update()`` does, and why the disk may not have the keybag that is in

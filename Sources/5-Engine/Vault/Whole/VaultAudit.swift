@@ -8,7 +8,7 @@ import SystemLibraries
 import VaultInterface
 
 /// Begins the vault's audit log, and reads it.
-struct VaultAudit: Sendable {
+struct VaultAudit: AuditReading {
     let vault: OpenedVault
     let gate: VaultGate
 
@@ -29,7 +29,7 @@ struct VaultAudit: Sendable {
                 process: ClientProcess(user: geteuid(), number: getpid())))
     }
 
-    func perform(
+    func records(
         _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
     ) throws(VaultError) -> Int {
         try authorize(client)
@@ -64,7 +64,7 @@ struct VaultAudit: Sendable {
         return found.unclear
     }
 
-    func perform(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
+    func verify(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport {
         try authorize(client)
         let keybag = vault.keybag
         guard let seal = keybag.auditSeal else { throw VaultError.classKeyAbsent(.always) }

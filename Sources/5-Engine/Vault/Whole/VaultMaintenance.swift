@@ -10,7 +10,7 @@ import SecureMemory
 import VaultInterface
 
 /// Tells the state of the vault, erases it, and finds and deletes damaged items.
-struct VaultMaintenance: Sendable {
+struct VaultMaintenance: VaultMaintaining {
     let vault: OpenedVault
     let gate: VaultGate
     let tries: PasscodeGuard
@@ -19,9 +19,9 @@ struct VaultMaintenance: Sendable {
     /// Returns the lowest limit that the program that serves the vault sets for an access group.
     let quota: @Sendable (String) -> Int?
 
-    func perform(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
+    func status(_ operation: ReadStatus, as client: Client) throws(VaultError) -> VaultStatus {
         let authorization = try gate.authorize(AccessRequest(.status), as: client, recordedAs: .inspected)
-        return try gate.perform(authorization) {
+        return try gate.run(authorization) {
             try vault.takeOverChangedKeybag()
             let keys = vault.keys
             // Where the vault is and how its owner types is for those who unlock it or look after it.
@@ -43,7 +43,7 @@ struct VaultMaintenance: Sendable {
         }
     }
 
-    func perform(_ operation: ReadCondition, as client: Client) throws(VaultError) -> VaultCondition {
+    func condition(_ operation: ReadCondition, as client: Client) throws(VaultError) -> VaultCondition {
         _ = try gate.authorize(AccessRequest(.status), as: client, recordedAs: .inspected)
         guard !client.rights.isDisjoint(with: [.unlock, .administer]) else { return VaultCondition() }
         do {
@@ -58,12 +58,12 @@ struct VaultMaintenance: Sendable {
         }
     }
 
-    func perform(
+    func usage(
         _ operation: ReadUsage, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
     ) throws(VaultError) {
         let authorization = try gate.authorize(
             AccessRequest(.status, namesItems: false), as: client, recordedAs: .inspected)
-        try gate.perform(authorization) {
+        try gate.run(authorization) {
             var named: [Int64: String]?
             if case .only(let names) = authorization.scope {
                 named = Dictionary(names.map { (vault.keybag.groupDigest($0), $0) }) { first, _ in first }
@@ -85,24 +85,24 @@ struct VaultMaintenance: Sendable {
         }
     }
 
-    func perform(_ operation: EraseVault, as client: Client) throws(VaultError) {
+    func erase(_ operation: EraseVault, as client: Client) throws(VaultError) {
         let authorization = try gate.authorize(
             AccessRequest(.erase, isAboutWholeVault: true), as: client, recordedAs: .erased)
-        try gate.perform(authorization) { try vault.erase(for: authorization) }
+        try gate.run(authorization) { try vault.erase(for: authorization) }
     }
 
-    func perform(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
+    func verify(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
         let authorization = try gate.authorize(
             AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
-        return try gate.perform(authorization, asking: .init(), items: \.validItems) { _ in
+        return try gate.run(authorization, asking: .init(), items: \.validItems) { _ in
             try verifyRows(authorization)
         }
     }
 
-    func perform(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
+    func deleteDamaged(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int {
         let authorization = try gate.authorize(
             AccessRequest(.delete, isAboutWholeVault: true), as: client, recordedAs: .deleted)
-        return try gate.perform(authorization, asking: .init(), items: { $0 }) { _ in
+        return try gate.run(authorization, asking: .init(), items: { $0 }) { _ in
             try vault.writing(for: authorization) { writer, keybag in
                 let damaged = try damagedRows(in: writer.reader, keybag)
                 let versions = try damagedVersions(in: writer.reader, keybag)

@@ -11,16 +11,16 @@ import Sealing
 import VaultInterface
 
 /// Makes the recovery key, and recovers a vault whose enclave is gone.
-struct VaultRecovery: Sendable {
+struct VaultRecovery: RecoveryKeeping {
     let vault: OpenedVault
     let gate: VaultGate
 
     /// Stores the class keys once more, wrapped with a recovery key, and returns that key as text.
-    func perform(_ operation: MakeRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
+    func makeKey(_ operation: MakeRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
         try makeKey(replacing: true, as: client)
     }
 
-    func perform(_ operation: MakeFirstRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
+    func makeKey(_ operation: MakeFirstRecoveryKey, as client: Client) throws(VaultError) -> SecretBytes {
         try makeKey(replacing: false, as: client)
     }
 
@@ -28,7 +28,7 @@ struct VaultRecovery: Sendable {
     private func makeKey(replacing: Bool, as client: Client) throws(VaultError) -> SecretBytes {
         let authorization = try gate.authorize(
             AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .recoveryKeyMade)
-        return try gate.perform(authorization) {
+        return try gate.run(authorization) {
             try vault.takeOverChangedKeybag()
             guard let folder = vault.folder else {
                 throw VaultError.unsupported(reason: "a vault in memory cannot be recovered")
@@ -49,12 +49,12 @@ struct VaultRecovery: Sendable {
         }
     }
 
-    func perform(
+    func putBack(
         _ operation: PutBackDeviceSecret, as client: Client
     ) throws(VaultError) -> PutBackDeviceSecret.Reply {
         let authorization = try gate.authorize(
             AccessRequest(.passcode, isAboutWholeVault: true), as: client, recordedAs: .deviceSecretPutBack)
-        return try gate.perform(authorization) { try vault.putBackDeviceSecret() }
+        return try gate.run(authorization) { try vault.putBackDeviceSecret() }
     }
 
     /// Puts the keys of the vault in the folder at `path` into a fresh enclave, without a passcode.

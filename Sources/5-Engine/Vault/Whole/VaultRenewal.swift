@@ -7,7 +7,7 @@ import SecureMemory
 import VaultInterface
 
 /// Renews the class keys.
-struct VaultRenewal: Sendable {
+struct VaultRenewal: KeyRenewing {
     let vault: OpenedVault
     let gate: VaultGate
     let passcodes: PasscodeCheck
@@ -19,13 +19,13 @@ struct VaultRenewal: Sendable {
     /// If a pass copies fewer rows than this, the last pass makes writers wait for less than a tenth of a second.
     private static let fewRows = 500
 
-    func perform(
+    func renew(
         _ operation: RenewKeys, as client: Client, send: (RenewalProgress) throws(VaultError) -> Void
     ) throws(VaultError) -> RenewalSummary {
         let request = AccessRequest(.passcode, isAboutWholeVault: true)
         let authorization = try gate.authorize(request, as: client, recordedAs: .keysRenewed)
         var wasLocked = false
-        let (summary, flush) = try gate.perform(authorization) {
+        let (summary, flush) = try gate.run(authorization) {
             try vault.takeOverChangedKeybag()
             guard vault.folder != nil else {
                 throw VaultError.unsupported(reason: "the keys of a vault in memory cannot be renewed: it has no files")
