@@ -17,62 +17,34 @@ import VaultService
 ///
 /// - Returns: Whether everything is within its target.
 func measureFloods(in vaults: FilledVaults, seconds: Int) throws -> Bool {
-    let scratch = try ScratchVaults(vaults)
-    let home = try scratch.copyFolder(100, "floods")
-    let folder = home + "-run"
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let programs = (own as NSString).deletingLastPathComponent
-    try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let hostile = folder + "/hostile"
-    try FileManager.default.copyItem(atPath: own, toPath: hostile)
-    let rules = [own, hostile].map { path in
-        #"{"executable": "\#(path)", "groups": ["\#(path == own ? "benchmark" : "hostile")"]}"#
-    }
-    try Data(#"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#.utf8)
-        .write(to: URL(fileURLWithPath: folder + "/rules"))
-    chmod(folder + "/rules", 0o600)
-    let socket = folder + "/socket"
-    let daemon = try start(
-        programs + "/keychaind",
-        [
-            "--system", "--secret-service", "--socket", socket, "--home", home, "--entitlements", folder + "/rules",
-            "--log", "error",
-        ])
-    defer { daemon.terminate() }
-    _ = try eventually { try RemoteVault(socket: socket) }
-    let rest = try daemonFigure(of: daemon, "VmRSS:")
-    let newcomer = Newcomer(socket: socket, command: programs + "/keychain")
+    let served = try DaemonUnderLoad("floods", in: vaults, isForAll: true, ["--system", "--secret-service"])
+    defer { withExtendedLifetime(served) { served.daemon.terminate() } }
+    _ = try eventually { try RemoteVault(socket: served.socket) }
+    let rest = try daemonFigure(of: served.daemon, "VmRSS:")
+    let newcomer = Newcomer(socket: served.socket, command: served.programs + "/keychain")
     try newcomer.prepare()
     let calm = try newcomer.work(for: .seconds(seconds))
     var isWithinTargets = true
     for place in ["socket", "bus"] {
         for user in geteuid() == 0 ? ["own", "other"] : ["own"] {
             for flood in Flood.allCases {
-                let arguments = ["flood", folder + "/" + place, flood.rawValue]
+                let name = "floods.\(place).\(user).\(flood)"
+                let arguments = ["flood", served.folder + "/" + place, flood.rawValue]
                 let attacker =
                     user == "own"
-                    ? try start(hostile, arguments)
+                    ? try start(served.hostile, arguments)
                     : try start(
                         "/usr/bin/setpriv",
-                        ["--reuid", "65534", "--regid", "65534", "--clear-groups", hostile] + arguments)
+                        ["--reuid", "65534", "--regid", "65534", "--clear-groups", served.hostile] + arguments)
                 usleep(300_000)
                 let busy = try newcomer.work(for: .seconds(seconds))
-                let threads = try daemonFigure(of: daemon, "Threads:")
-                let memory = try daemonFigure(of: daemon, "VmRSS:") - rest
+                let threads = try daemonFigure(of: served.daemon, "Threads:")
+                let memory = try daemonFigure(of: served.daemon, "VmRSS:") - rest
                 if !attacker.isRunning { report("the flood ended: \(flood)") }
                 kill(attacker.processIdentifier, SIGKILL)
                 attacker.waitUntilExit()
-                let name = "floods.\(place).\(user).\(flood)"
-                for (kind, before, during) in [
-                    ("connection", calm.connections, busy.connections), ("command", calm.commands, busy.commands),
-                ] {
-                    for (what, number) in [
-                        ("p50", before.percentile(50)), ("p99", before.percentile(99)),
-                        ("busy-p50", during.percentile(50)), ("busy-p99", during.percentile(99)),
-                        ("failed", Double(during.failures)),
-                    ] { print("\(name).\(kind).\(what)", number, separator: "\t") }
-                }
+                show(name, calm.connections, busy.connections, kind: "connection")
+                show(name, calm.commands, busy.commands, kind: "command")
                 print("\(name).threads", threads, separator: "\t")
                 print("\(name).memory", memory, separator: "\t")
                 fflush(nil)
@@ -84,6 +56,53 @@ func measureFloods(in vaults: FilledVaults, seconds: Int) throws -> Bool {
         }
     }
     return isWithinTargets
+}
+
+private func show(_ name: String, _ before: CallTimes, _ during: CallTimes, kind: String) {
+    for (what, number) in [
+        ("p50", before.percentile(50)), ("p99", before.percentile(99)), ("busy-p50", during.percentile(50)),
+        ("busy-p99", during.percentile(99)), ("failed", Double(during.failures)),
+    ] { print("\(name).\(kind).\(what)", number, separator: "\t") }
+}
+
+/// A daemon, with a rule for this program, and one for a hostile copy of it.
+struct DaemonUnderLoad {
+    /// The folder with the socket.
+    let folder: String
+    /// The path of the hostile program.
+    let hostile: String
+    /// The folder with the programs.
+    let programs: String
+    let daemon: Process
+    private let scratch: ScratchVaults
+
+    var socket: String { folder + "/socket" }
+
+    /// - Parameters:
+    ///   - isForAll: Whether other users may connect.
+    ///   - options: Further options of the daemon.
+    init(_ name: String, in vaults: FilledVaults, isForAll: Bool, _ options: [String] = []) throws {
+        scratch = try ScratchVaults(vaults)
+        let home = try scratch.copyFolder(100, name)
+        folder = home + "-run"
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        programs = (own as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: isForAll ? 0o755 : 0o700])
+        hostile = folder + "/hostile"
+        try FileManager.default.copyItem(atPath: own, toPath: hostile)
+        let rules = [own, hostile].map { path in
+            #"{"executable": "\#(path)", "groups": ["\#(path == own ? "benchmark" : "hostile")"]}"#
+        }
+        try Data(#"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#.utf8)
+            .write(to: URL(fileURLWithPath: folder + "/rules"))
+        chmod(folder + "/rules", 0o600)
+        daemon = try start(
+            programs + "/keychaind",
+            ["--socket", folder + "/socket", "--home", home, "--entitlements", folder + "/rules", "--log", "error"]
+                + options)
+    }
 }
 
 /// A program that connects for each call.

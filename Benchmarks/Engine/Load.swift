@@ -16,25 +16,9 @@ import VaultService
 ///
 /// - Returns: Whether everything is within its target.
 func measureLoad(in vaults: FilledVaults, seconds: Int) throws -> Bool {
-    let scratch = try ScratchVaults(vaults)
-    let home = try scratch.copyFolder(100, "load")
-    let folder = home + "-run"
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let hostile = folder + "/hostile"
-    try FileManager.default.copyItem(atPath: own, toPath: hostile)
-    let rules = [own, hostile].map { path in
-        #"{"executable": "\#(path)", "groups": ["\#(path == own ? "benchmark" : "hostile")"]}"#
-    }
-    try Data(#"{"version": 1, "rules": [\#(rules.joined(separator: ", "))]}"#.utf8)
-        .write(to: URL(fileURLWithPath: folder + "/rules"))
-    chmod(folder + "/rules", 0o600)
-    let socket = folder + "/socket"
-    let daemon = try start(
-        (own as NSString).deletingLastPathComponent + "/keychaind",
-        ["--socket", socket, "--home", home, "--entitlements", folder + "/rules", "--log", "error"])
-    defer { daemon.terminate() }
+    let served = try DaemonUnderLoad("load", in: vaults, isForAll: false)
+    let (daemon, socket, hostile) = (served.daemon, served.socket, served.hostile)
+    defer { withExtendedLifetime(served) { daemon.terminate() } }
     let vault = try eventually { try RemoteVault(socket: socket) }
     report("hostile items are being made")
     try run(hostile, ["attack", socket, "prepare"])

@@ -29,35 +29,7 @@ extension EncryptingVFS {
             guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
             guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
             guard let mainFile = FileSlot(file: main).get(DatabaseFile.self) else { return SQLITE_CANTOPEN }
-            // SQLite would wait for the other end of a pipe.
-            var information = stat()
-            guard lstat(name, &information) != 0 || information.st_mode & S_IFMT == S_IFREG else {
-                return mainFile.failed(
-                    flags & SQLITE_OPEN_WAL != 0
-                        ? .foreignLog(path: String(cString: name)) : .foreignJournal(path: String(cString: name)))
-            }
-            var given = flags
-            slot.inner.pointee.pMethods = nil
-            errno = 0
-            let code = openSystemFile(system, name, slot.inner, flags, &given)
-            guard code == SQLITE_OK else {
-                if let failure = scarcity(name) { mainFile.place.note(failure) }
-                return code
-            }
-            outFlags?.pointee = given
-            if flags & SQLITE_OPEN_WAL != 0 {
-                do throws(VFSFailure) {
-                    let log = try mainFile.openLog(
-                        slot.inner, name, writing: given & SQLITE_OPEN_READONLY == 0)
-                    slot.put(log, methods: sideFileMethods)
-                } catch {
-                    _ = slot.inner.close()
-                    return mainFile.failed(error)
-                }
-            } else {
-                slot.put(mainFile.openJournal(slot.inner, name), methods: sideFileMethods)
-            }
-            return SQLITE_OK
+            return openSideFile(of: mainFile, name, slot, flags, outFlags)
         }
         guard flags & SQLITE_OPEN_MAIN_DB != 0, let place = RegisteredPlaces.shared[String(cString: name)] else {
             return SQLITE_CANTOPEN
@@ -67,19 +39,66 @@ extension EncryptingVFS {
         case nil:
             place.note(.revoked(path: place.path))
             return SQLiteCode.ioAuthorization
-        case .encrypted, .cipher: break
+        case .encrypted, .cipher: return openMainFile(at: place, name, slot, flags, outFlags)
         }
+    }
+
+    /// Opens the system's file below one of ours.
+    ///
+    /// - Returns: SQLite's code, and whether the file is open for writing.
+    private static func openInner(
+        of place: RegisteredPlace, _ name: UnsafePointer<CChar>, _ slot: FileSlot, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> (code: Int32, isWritable: Bool) {
+        guard let system = systemVFS, let open = system.pointee.xOpen else { return (SQLITE_CANTOPEN, false) }
         var given = flags
         slot.inner.pointee.pMethods = nil
         errno = 0
-        let code = openSystemFile(system, name, slot.inner, flags, &given)
+        let code = open(system, name, slot.inner, flags, &given)
         guard code == SQLITE_OK else {
             if let failure = scarcity(name) { place.note(failure) }
-            return code
+            return (code, false)
         }
         outFlags?.pointee = given
+        return (SQLITE_OK, given & SQLITE_OPEN_READONLY == 0)
+    }
+
+    /// Opens the log or the journal of a database.
+    private static func openSideFile(
+        of main: DatabaseFile, _ name: UnsafePointer<CChar>, _ slot: FileSlot, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let isLog = flags & SQLITE_OPEN_WAL != 0
+        // SQLite would wait for the other end of a pipe.
+        var information = stat()
+        guard lstat(name, &information) != 0 || information.st_mode & S_IFMT == S_IFREG else {
+            let path = String(cString: name)
+            return main.failed(isLog ? .foreignLog(path: path) : .foreignJournal(path: path))
+        }
+        let (code, isWritable) = openInner(of: main.place, name, slot, flags, outFlags)
+        guard code == SQLITE_OK else { return code }
+        guard isLog else {
+            slot.put(main.openJournal(slot.inner, name), methods: sideFileMethods)
+            return SQLITE_OK
+        }
         do throws(VFSFailure) {
-            let main = try Self.file(of: place, slot.inner, name, writing: given & SQLITE_OPEN_READONLY == 0)
+            slot.put(try main.openLog(slot.inner, name, writing: isWritable), methods: sideFileMethods)
+            return SQLITE_OK
+        } catch {
+            _ = slot.inner.close()
+            return main.failed(error)
+        }
+    }
+
+    /// Opens a database.
+    private static func openMainFile(
+        at place: RegisteredPlace, _ name: UnsafePointer<CChar>, _ slot: FileSlot, _ flags: Int32,
+        _ outFlags: UnsafeMutablePointer<Int32>?
+    ) -> Int32 {
+        let (code, isWritable) = openInner(of: place, name, slot, flags, outFlags)
+        guard code == SQLITE_OK else { return code }
+        do throws(VFSFailure) {
+            let main = try Self.file(of: place, slot.inner, name, writing: isWritable)
             let code = main.answer(try main.check())
             if code == SQLITE_OK { slot.put(main, methods: mainFileMethods) } else { _ = main.close() }
             return code

@@ -79,91 +79,100 @@ struct Daemon: ParsableCommand {
             }
         }
         do {
-            let starters = try starters.get()
-            for reason in starters.missing {
-                logger.notice("without protection of the front processes", metadata: ["reason": "\(reason)"])
-            }
-            let paths = try DaemonPaths(options)
-            let entitlements = try EntitlementsSource(file: paths.entitlements) { reading in
-                switch reading {
-                case .rules(let count):
-                    logger.notice("entitlements read again", metadata: ["rules": "\(count)"])
-                case .missing:
-                    logger.warning(
-                        "the entitlements file is gone; no rules are in force",
-                        metadata: ["file": "\(paths.entitlements)"])
-                case .mistake(let error):
-                    logger.error(
-                        "entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
-                }
-            }
-            if options.entitlements != nil, access(paths.entitlements, F_OK) != 0 {
-                logger.warning(
-                    "there is no such entitlements file; no rules are in force",
-                    metadata: ["file": "\(paths.entitlements)"])
-            }
-            let passed = try Systemd.passedSockets()
-            let listener = try passed[.vault] ?? Self.newListener(paths.socket, isSystem: options.system)
-            defer { if passed[.vault] == nil { unlink(paths.socket) } }
-            let bus = try otherListener(paths.busSocket, passed[.bus], if: options.secretService)
-            defer { if bus?.isOurs ?? false { unlink(paths.busSocket) } }
-            let credentials = try otherListener(paths.credentialsSocket, passed[.credentials], if: options.credentials)
-            defer { if credentials?.isOurs ?? false { unlink(paths.credentialsSocket) } }
-            if options.landlock { try confine(to: paths) }
-            let audit = BufferedAudit()
-            EmbeddedVault.observeTakingOver { done, all in
-                guard done == 0 || done == all else { return }
-                logger.notice(
-                    "takes over the vault of an older version", metadata: ["done": "\(done)", "items": "\(all)"])
-            }
-            let vault = try EmbeddedVault.open(
-                at: paths.home,
-                surroundings: VaultSurroundings(
-                    // The reader has the fingers of the user that the daemon runs as. A system daemon serves other
-                    // users.
-                    authenticator: PersonAuthenticator(
-                        prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
-                    audit: audit,
-                    tellFindings: { findings in
-                        for sentence in findings.sentences { logger.error("\(sentence)") }
-                    },
-                    otherProblems: {
-                        [entitlements.inForce().mistake.map { VaultProblem(mistake: $0) }].compactMap(\.self)
-                            + starters.problems
-                    },
-                    quota: { entitlements.current().entitlements.quota(of: $0) }))
-            try Self.claim(paths.home)
-            try Self.unlockWithCredential(vault, logger)
-            audit.record(AuditEvent(.started, client: "keychaind"))
-            defer {
-                audit.record(AuditEvent(.stopped, client: "keychaind"))
-                vault.close()
-            }
-            let metrics = metricsFile(VaultMetrics(vault: vault, entitlements: entitlements), logger)
-            let journal = Journal(logger: logger)
-            defer { journal.writeAllRejections() }
-            let server = try VaultServer(
-                vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
-                observer: journal, audit: audit)
-            var services: [any Service] = [
-                VaultServiceUnit(server: server, listener: listener, journal: journal, entitlements: entitlements)
-            ]
-            services += try secretService(starters, vault, server, bus?.descriptor, logger)
-            if let credentials { server.serveCredentials(credentials.descriptor) }
-            services += lockSignals(vault, logger) + metrics
-            let group = ServiceGroup(
-                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-            logger.notice(
-                "serving",
-                metadata: [
-                    "vault": "\(paths.home)", "socket": "\(paths.socket)", "rules": "\(entitlements.inForce().rules)",
-                ])
-            try Self.wait(for: group)
+            try serve(starters.get(), logger)
             logger.notice("stopped")
         } catch {
             logger.error("\(error)")
             throw ExitCode.failure
         }
+    }
+
+    /// Serves until a signal ends it.
+    private func serve(_ starters: FrontStarters, _ logger: Logger) throws {
+        for reason in starters.missing {
+            logger.notice("without protection of the front processes", metadata: ["reason": "\(reason)"])
+        }
+        let paths = try DaemonPaths(options)
+        let entitlements = try readEntitlements(paths.entitlements, logger)
+        let passed = try Systemd.passedSockets()
+        let listener = try passed[.vault] ?? Self.newListener(paths.socket, isSystem: options.system)
+        defer { if passed[.vault] == nil { unlink(paths.socket) } }
+        let bus = try otherListener(paths.busSocket, passed[.bus], if: options.secretService)
+        defer { if bus?.isOurs ?? false { unlink(paths.busSocket) } }
+        let credentials = try otherListener(paths.credentialsSocket, passed[.credentials], if: options.credentials)
+        defer { if credentials?.isOurs ?? false { unlink(paths.credentialsSocket) } }
+        if options.landlock { try confine(to: paths) }
+        let audit = BufferedAudit()
+        EmbeddedVault.observeTakingOver { done, all in
+            guard done == 0 || done == all else { return }
+            logger.notice(
+                "takes over the vault of an older version", metadata: ["done": "\(done)", "items": "\(all)"])
+        }
+        let vault = try EmbeddedVault.open(
+            at: paths.home, surroundings: surroundings(audit, entitlements, starters, logger))
+        try Self.claim(paths.home)
+        try Self.unlockWithCredential(vault, logger)
+        audit.record(AuditEvent(.started, client: "keychaind"))
+        defer {
+            audit.record(AuditEvent(.stopped, client: "keychaind"))
+            vault.close()
+        }
+        let metrics = metricsFile(VaultMetrics(vault: vault, entitlements: entitlements), logger)
+        let journal = Journal(logger: logger)
+        defer { journal.writeAllRejections() }
+        let server = try VaultServer(
+            vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
+            observer: journal, audit: audit)
+        var services: [any Service] = [
+            VaultServiceUnit(server: server, listener: listener, journal: journal, entitlements: entitlements)
+        ]
+        services += try secretService(starters, vault, server, bus?.descriptor, logger)
+        if let credentials { server.serveCredentials(credentials.descriptor) }
+        services += lockSignals(vault, logger) + metrics
+        let group = ServiceGroup(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        logger.notice(
+            "serving",
+            metadata: [
+                "vault": "\(paths.home)", "socket": "\(paths.socket)", "rules": "\(entitlements.inForce().rules)",
+            ])
+        try Self.wait(for: group)
+    }
+
+    private func readEntitlements(_ file: String, _ logger: Logger) throws -> EntitlementsSource {
+        if options.entitlements != nil, access(file, F_OK) != 0 {
+            logger.warning(
+                "there is no such entitlements file; no rules are in force", metadata: ["file": "\(file)"])
+        }
+        return try EntitlementsSource(file: file) { reading in
+            switch reading {
+            case .rules(let count): logger.notice("entitlements read again", metadata: ["rules": "\(count)"])
+            case .missing:
+                logger.warning(
+                    "the entitlements file is gone; no rules are in force", metadata: ["file": "\(file)"])
+            case .mistake(let error):
+                logger.error(
+                    "entitlements not taken over; the last ones stay in force", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func surroundings(
+        _ audit: BufferedAudit, _ entitlements: EntitlementsSource, _ starters: FrontStarters, _ logger: Logger
+    ) -> VaultSurroundings {
+        VaultSurroundings(
+            // The reader has the fingers of the user that the daemon runs as. A system daemon serves other users.
+            authenticator: PersonAuthenticator(
+                prompt: RemotePrompt(), biometry: options.system ? nil : FingerprintReader()),
+            audit: audit,
+            tellFindings: { findings in
+                for sentence in findings.sentences { logger.error("\(sentence)") }
+            },
+            otherProblems: {
+                [entitlements.inForce().mistake.map { VaultProblem(mistake: $0) }].compactMap(\.self)
+                    + starters.problems
+            },
+            quota: { entitlements.current().entitlements.quota(of: $0) })
     }
 
     /// Bounds the memory that the C library keeps apart for threads: as many arenas as there are threads that work,

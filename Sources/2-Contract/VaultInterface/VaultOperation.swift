@@ -4,8 +4,8 @@ import KeychainModel
 /// An operation of a vault as a value: its properties are what it takes, ``Reply`` is what it returns, and both know
 /// their form on the wire.
 ///
-/// To add an operation, write its type in `Operations/`, name it twice in `VaultEngine.swift`, in ``OperationCode`` and in
-/// the part that performs it, and write the part's function in the engine.
+/// To add an operation, write its type in `Operations/`, name it twice in `VaultEngine.swift` (in ``OperationCode`` and
+/// in the part that performs it), and write the part's function in the engine.
 /// The client, the server and everything that wraps a vault are generic over operations.
 package protocol VaultOperation: WireValue {
     /// What comes back at the end.

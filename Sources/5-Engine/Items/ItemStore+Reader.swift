@@ -51,80 +51,111 @@ extension ItemStore {
             admits: (Int) -> Bool = { _ in true }, malformed: (StoreError) throws -> Void = { throw $0 },
             _ body: (ItemRow) throws -> Bool
         ) throws -> SearchPosition? {
-            var position = start
-            var terms = search.terms
-            // Whether the last statement found a row, and with it the keybag.
-            var isOwnerKnown = false
-            /// Returns false if the search ended early.
-            func visit(_ sql: String, binding bind: (SQLStatement) throws -> Void) throws -> Bool {
-                let statement = try database.statement(sql)
-                defer { statement.reset() }
-                try bind(statement)
-                isOwnerKnown = false
-                while try statement.step() {
-                    if !isOwnerKnown {
-                        isOwnerKnown = true
-                        try checkOwner(statement)
-                    }
-                    let binding: RowBinding
-                    do {
-                        binding = try ItemRow.binding(statement)
-                    } catch {
-                        try malformed(error)
-                        continue
-                    }
-                    guard search.accepts(binding, &terms) else { continue }
-                    if includingCiphertext, !admits(ItemRow.ciphertextSize(statement)) { return false }
-                    let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
-                    position.row = binding.rowID
-                    guard try body(row) else { return false }
+            var scan = Scan(position: start, terms: search.terms)
+            /// Returns false if the search ends with this row.
+            func take(_ statement: SQLStatement, _ scan: inout Scan) throws -> Bool {
+                let binding: RowBinding
+                do {
+                    binding = try ItemRow.binding(statement)
+                } catch {
+                    try malformed(error)
+                    return true
                 }
-                return true
+                guard search.accepts(binding, &scan.terms) else { return true }
+                if includingCiphertext, !admits(ItemRow.ciphertextSize(statement)) { return false }
+                let row = try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext)
+                scan.position.row = binding.rowID
+                return try body(row)
             }
-
-            func visit(_ range: ItemSearch.Range, in group: Int64) throws -> Bool {
-                isOwnerKnown = false
-                let terms =
-                    switch range.terms {
-                    case .one(let term): [term]
-                    case .ofSearch(let key): terms.list(key).filed
-                    }
-                // The rows that are looked for are under each term, in the same order. So it does not matter which
-                // term an earlier search used.
-                guard let term = try rarest(of: terms, in: group) else { return true }
-                return try visit(Self.byFiling) {
-                    try $0.bind(group, at: 1)
-                    try $0.bind(term, at: 2)
-                    try $0.bind(position.row, at: 3)
-                }
-            }
-
-            for (number, range) in (search.ranges ?? []).enumerated().dropFirst(start.range) {
-                if number > position.range { position = SearchPosition(range: number, group: .min, row: .min) }
-                if let group = range.group {
-                    guard try visit(range, in: group) else { return position }
-                    continue
-                }
-                while let group = try firstGroup(from: position.group) {
-                    if group > position.group { (position.group, position.row) = (group, .min) }
-                    guard try visit(range, in: group) else { return position }
-                    guard group < .max else { break }
-                    (position.group, position.row) = (group + 1, .min)
-                }
-            }
+            guard try visitRanges(of: search, &scan, take) else { return scan.position }
             switch search.seek {
             case .primaryKeys(let digests):
                 for digest in digests {
-                    guard try visit(Self.byPrimaryKey, binding: { try $0.bind(digest, at: 1) }) else {
-                        return position
+                    guard try visit(Self.byPrimaryKey, &scan, take, binding: { try $0.bind(digest, at: 1) }) else {
+                        return scan.position
                     }
                 }
             case .everything:
-                guard try visit(Self.all, binding: { try $0.bind(position.row, at: 1) }) else { return position }
+                let row = scan.position.row
+                guard try visit(Self.all, &scan, take, binding: { try $0.bind(row, at: 1) }) else {
+                    return scan.position
+                }
             case .terms, .filed, .listed: break
             }
-            if !isOwnerKnown, keybag != nil { try checkVault() }
+            if !scan.isOwnerKnown, keybag != nil { try checkVault() }
             return nil
+        }
+
+        /// How far a search has come.
+        private struct Scan {
+            var position: SearchPosition
+            var terms: SearchTerms
+            /// Whether the last statement found a row, and with it the keybag.
+            var isOwnerKnown = false
+        }
+
+        /// Runs `take` with each row of a statement, until it returns false.
+        ///
+        /// - Returns: False if the search ended early.
+        private func visit(
+            _ sql: String, _ scan: inout Scan, _ take: (SQLStatement, inout Scan) throws -> Bool,
+            binding bind: (SQLStatement) throws -> Void
+        ) throws -> Bool {
+            let statement = try database.statement(sql)
+            defer { statement.reset() }
+            try bind(statement)
+            scan.isOwnerKnown = false
+            while try statement.step() {
+                if !scan.isOwnerKnown {
+                    scan.isOwnerKnown = true
+                    try checkOwner(statement)
+                }
+                guard try take(statement, &scan) else { return false }
+            }
+            return true
+        }
+
+        private func visitRanges(
+            of search: ItemSearch, _ scan: inout Scan, _ take: (SQLStatement, inout Scan) throws -> Bool
+        ) throws -> Bool {
+            let start = scan.position.range
+            for (number, range) in (search.ranges ?? []).enumerated().dropFirst(start) {
+                if number > scan.position.range {
+                    scan.position = SearchPosition(range: number, group: .min, row: .min)
+                }
+                if let group = range.group {
+                    guard try visit(range, in: group, &scan, take) else { return false }
+                    continue
+                }
+                while let group = try firstGroup(from: scan.position.group) {
+                    if group > scan.position.group { (scan.position.group, scan.position.row) = (group, .min) }
+                    guard try visit(range, in: group, &scan, take) else { return false }
+                    guard group < .max else { break }
+                    (scan.position.group, scan.position.row) = (group + 1, .min)
+                }
+            }
+            return true
+        }
+
+        private func visit(
+            _ range: ItemSearch.Range, in group: Int64, _ scan: inout Scan,
+            _ take: (SQLStatement, inout Scan) throws -> Bool
+        ) throws -> Bool {
+            scan.isOwnerKnown = false
+            let terms =
+                switch range.terms {
+                case .one(let term): [term]
+                case .ofSearch(let key): scan.terms.list(key).filed
+                }
+            // The rows that are looked for are under each term, in the same order. So it does not matter which term an
+            // earlier search used.
+            guard let term = try rarest(of: terms, in: group) else { return true }
+            let row = scan.position.row
+            return try visit(Self.byFiling, &scan, take) {
+                try $0.bind(group, at: 1)
+                try $0.bind(term, at: 2)
+                try $0.bind(row, at: 3)
+            }
         }
 
         /// Returns the first group, by its digest, that is `group` or comes after it; nil if there is none.

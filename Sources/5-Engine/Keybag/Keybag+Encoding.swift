@@ -89,31 +89,7 @@ extension Keybag {
         guard bytes.count >= Self.headerSize + Self.macSize else {
             throw .malformed(reason: "only \(bytes.count) bytes")
         }
-        let count = Int(bytes[76])
-        guard bytes[11] <= 1 else { throw .malformed(reason: "unknown passcode key derivation \(bytes[11])") }
-        let entriesEnd = Self.headerSize + count * Self.entrySize
-        var bodySize = entriesEnd + (bytes[11] == 1 ? Self.passcodeSize : 0)
-        let bindingStart = bodySize + 2
-        if version >= 2 {
-            guard bytes.count >= bindingStart + Self.macSize else {
-                throw .malformed(reason: "only \(bytes.count) bytes")
-            }
-            bodySize = bindingStart + Int(bigEndianBytes: bytes[bodySize..<bindingStart])
-        }
-        let bindingEnd = bodySize
-        if version >= 3 { bodySize += Self.counterSize }
-        let counterEnd = bodySize
-        if version >= 4 {
-            guard bytes.count >= counterEnd + 2 + Self.macSize else {
-                throw .malformed(reason: "only \(bytes.count) bytes")
-            }
-            bodySize += 2 + Int(bigEndianBytes: bytes[counterEnd..<(counterEnd + 2)])
-        }
-        let sealedEnd = bodySize
-        if version >= 5 { bodySize += Self.sequenceSize }
-        guard bytes.count == bodySize + Self.macSize else {
-            throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
-        }
+        let places = try Places(in: bytes, version)
         guard let kind = EnclaveKind(rawValue: bytes[10]), kind == enclave.kind else {
             throw .otherEnclave(stored: bytes[10])
         }
@@ -121,14 +97,14 @@ extension Keybag {
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
         guard
             HMAC<SHA256>.isValidAuthenticationCode(
-                bytes[bodySize...], authenticating: bytes[..<bodySize], using: key)
+                bytes[places.body...], authenticating: bytes[..<places.body], using: key)
         else { throw .authenticationFailed }
-        guard version != 4 || bodySize > counterEnd + 2 else {
+        guard version != 4 || places.body > places.counter + 2 else {
             throw .malformed(reason: "nothing sealed to its counter")
         }
 
         var wrapped = ClassTable<Data>()
-        for index in 0..<count {
+        for index in 0..<places.count {
             let start = Self.headerSize + index * Self.entrySize
             guard let protection = ProtectionClass(storedCode: bytes[start]), wrapped[protection] == nil else {
                 throw .malformed(reason: "class code \(bytes[start])")
@@ -141,14 +117,57 @@ extension Keybag {
             enclaveKind: kind, salt: salt,
             passcode: bytes[11] == 1
                 ? try Self.passcode(
-                    bytes[entriesEnd..<(entriesEnd + Self.passcodeSize)],
-                    binding: version >= 2 ? Data(bytes[bindingStart..<bindingEnd]) : Data()) : nil,
+                    bytes[places.entries..<(places.entries + Self.passcodeSize)],
+                    binding: version >= 2 ? Data(bytes[places.bindingStart..<places.binding]) : Data()) : nil,
             wrappedKeys: wrapped,
             freshness: version >= 3
                 ? Self.freshness(
-                    Self.counter(bytes[bindingEnd..<counterEnd]),
-                    sealed: Data(bytes[counterEnd..<sealedEnd].dropFirst(2))) : nil,
-            storeSequence: version >= 5 ? UInt64(bigEndianBytes: bytes[sealedEnd..<bodySize]) : nil)
+                    Self.counter(bytes[places.binding..<places.counter]),
+                    sealed: Data(bytes[places.counter..<places.sealed].dropFirst(2))) : nil,
+            storeSequence: version >= 5 ? UInt64(bigEndianBytes: bytes[places.sealed..<places.body]) : nil)
+    }
+
+    /// Where the parts of a stored keybag end, in bytes.
+    private struct Places {
+        /// The number of class keys.
+        let count: Int
+        let entries: Int
+        /// Where the binding begins, after its size.
+        let bindingStart: Int
+        let binding: Int
+        let counter: Int
+        let sealed: Int
+        /// All before the MAC.
+        let body: Int
+
+        init(in bytes: [UInt8], _ version: UInt16) throws(KeybagError) {
+            count = Int(bytes[76])
+            guard bytes[11] <= 1 else { throw .malformed(reason: "unknown passcode key derivation \(bytes[11])") }
+            entries = Keybag.headerSize + count * Keybag.entrySize
+            var end = entries + (bytes[11] == 1 ? Keybag.passcodeSize : 0)
+            bindingStart = end + 2
+            if version >= 2 {
+                guard bytes.count >= bindingStart + Keybag.macSize else {
+                    throw .malformed(reason: "only \(bytes.count) bytes")
+                }
+                end = bindingStart + Int(bigEndianBytes: bytes[end..<bindingStart])
+            }
+            binding = end
+            if version >= 3 { end += Keybag.counterSize }
+            counter = end
+            if version >= 4 {
+                guard bytes.count >= counter + 2 + Keybag.macSize else {
+                    throw .malformed(reason: "only \(bytes.count) bytes")
+                }
+                end += 2 + Int(bigEndianBytes: bytes[counter..<(counter + 2)])
+            }
+            sealed = end
+            if version >= 5 { end += Keybag.sequenceSize }
+            body = end
+            guard bytes.count == body + Keybag.macSize else {
+                throw .malformed(reason: "\(bytes.count) bytes for \(count) class keys")
+            }
+        }
     }
 
     /// Returns the identifier in a keybag that nobody has opened; nil if `encoded` does not begin as a keybag.

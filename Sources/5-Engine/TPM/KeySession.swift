@@ -125,21 +125,8 @@ final class KeySession {
         let received = try answer.take(Int(answer.number32()))
         // The answer to the policy's session is its nonce and flags, without a proof.
         if policy != nil { _ = (try answer.sized(), try answer.number8(), try answer.sized()) }
-        let newer = Array(answer.bytes[try answer.sized()])
-        let answered = try answer.number8()
-        let itsProof = try answer.sized()
-        // The answer to a password has an empty nonce, flags and no proof.
-        if second != nil { _ = try answer.take(5) }
-        guard answer.isAtEnd else { throw .malformedAnswer }
-        hash = SHA256()
-        // The proof includes the success of the command.
-        hash.update(UInt32(0))
-        hash.update(command.code)
-        hash.update(data: answer.bytes[received])
-        let expected = Self.proof(of: hash.finalize(), secret, newer: newer, older: own, answered)
-        guard expected == answer.bytes[itsProof],
-            answered & SessionAttributes.encrypt == flags & SessionAttributes.encrypt
-        else { throw .unprovenAnswer }
+        let newer = try checkProof(
+            of: &answer, received, to: command, secret, older: own, flags, hasPassword: second != nil)
         nonce = newer
 
         answer.seek(received)
@@ -150,6 +137,34 @@ final class KeySession {
         let result = try read(&answer)
         guard answer.isAtEnd else { throw .malformedAnswer }
         return result
+    }
+
+    /// Makes sure that the TPM made an answer, whose session area comes next.
+    ///
+    /// - Parameters:
+    ///   - received: The answer's parameters.
+    ///   - hasPassword: Whether the answer to a password follows.
+    /// - Returns: The TPM's nonce.
+    private func checkProof(
+        of answer: inout AnswerBytes, _ received: Range<Int>, to command: TPMCommand, _ secret: SymmetricKey,
+        older own: [UInt8], _ flags: UInt8, hasPassword: Bool
+    ) throws(TSSError) -> [UInt8] {
+        let newer = Array(answer.bytes[try answer.sized()])
+        let answered = try answer.number8()
+        let itsProof = try answer.sized()
+        // The answer to a password has an empty nonce, flags and no proof.
+        if hasPassword { _ = try answer.take(5) }
+        guard answer.isAtEnd else { throw .malformedAnswer }
+        var hash = SHA256()
+        // The proof includes the success of the command.
+        hash.update(UInt32(0))
+        hash.update(command.code)
+        hash.update(data: answer.bytes[received])
+        let expected = Self.proof(of: hash.finalize(), secret, newer: newer, older: own, answered)
+        guard expected == answer.bytes[itsProof],
+            answered & SessionAttributes.encrypt == flags & SessionAttributes.encrypt
+        else { throw .unprovenAnswer }
+        return newer
     }
 
     /// Returns the session's key followed by the authorization of the object.

@@ -152,7 +152,7 @@ import Testing
             time.sleep(1)
             use = 'import os, secretstorage, sys; secretstorage.dbus_init(); print(1); sys.stdout.flush(); sys.stdin.readline()'
             held = [subprocess.Popen(['programs/%d' % number, '-c', use], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-                    for number in range(1, 49)]
+                    for number in range(1, 60)]
             print({program.stdout.readline().strip() for program in held})
             os.kill(mine[0], signal.SIGCONT)
             end = time.time() + 10

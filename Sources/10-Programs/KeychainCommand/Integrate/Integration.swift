@@ -69,29 +69,34 @@ enum Integration: String, CaseIterable {
             return [
                 Change(
                     path: configuration + "/systemd/user/keychaind.service.d/session-bus.conf",
-                    edit: .file(
-                        """
-                        [Unit]
-                        After=dbus.socket
-
-                        [Service]
-                        ExecStart=
-                        ExecStart=\(bin)/keychaind --session-bus
-
-                        """)),
+                    edit: .file(Self.unit(bin: bin))),
                 Change(
-                    path: data + "/dbus-1/services/org.freedesktop.secrets.service",
-                    edit: .file(
-                        """
-                        [D-BUS Service]
-                        Name=org.freedesktop.secrets
-                        Exec=/bin/false
-                        SystemdService=keychaind.service
-
-                        """)),
+                    path: data + "/dbus-1/services/org.freedesktop.secrets.service", edit: .file(Self.activation)),
             ]
         }
     }
+
+    /// What the daemon's unit gets besides, for the session bus (systemd.unit(5)).
+    private static func unit(bin: String) -> String {
+        """
+        [Unit]
+        After=dbus.socket
+
+        [Service]
+        ExecStart=
+        ExecStart=\(bin)/keychaind --session-bus
+
+        """
+    }
+
+    /// Has the bus start the daemon's unit.
+    private static let activation = """
+        [D-BUS Service]
+        Name=org.freedesktop.secrets
+        Exec=/bin/false
+        SystemdService=keychaind.service
+
+        """
 
     /// What else is to be known, once the files have the change.
     func notes(_ changes: [Change]) -> [String] {

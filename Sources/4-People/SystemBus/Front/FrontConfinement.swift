@@ -122,30 +122,55 @@ package enum FrontConfinement {
     private static let (capget, capset) = (90, 91)
     #endif
 
+    private typealias Rule = SystemCallFilter.Rule
+    private typealias Condition = SystemCallFilter.Condition
+
     /// What a front does: read and write on sockets that it has, wait, and use memory. It opens nothing.
     private static func filter(startsOthers: Bool) -> SystemCallFilter {
-        typealias Rule = SystemCallFilter.Rule
-        typealias Condition = SystemCallFilter.Condition
-        // PROT_EXEC: no memory becomes code.
-        let isNoCode = [[Condition(argument: 2, mask: 4, is: 0)]]
-        // AT_EMPTY_PATH, with which the C library asks about a descriptor.
-        let isOfDescriptor = [[Condition(argument: 3, is: 0x1000)]]
-        // The low bits of a socket's type: a datagram socket could send to others than its other end.
-        let isStream = [[Condition(argument: 1, mask: 0xF, is: 1)]]
-        // How many bytes can be read (FIONREAD). Other requests, and those of fcntl(2) that are left out, would have
-        // the kernel send signals to any process of the same user.
-        let countsBytes = [[Condition(argument: 1, is: 0x541B)]]
-        // F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC; F_SETFL without O_ASYNC.
-        let ofDescriptor =
-            [1, 2, 3, 1030].map { [Condition(argument: 1, is: $0)] }
+        SystemCallFilter(allowing: startsOthers ? rulesOfFront + rulesOfStarter : rulesOfFront)
+    }
+
+    /// What starts fronts besides.
+    private static var rulesOfStarter: [Rule?] {
+        [
+            Rule(x86: 56, arm: 220),  // clone
+            Rule(x86: 435, arm: 435),  // clone3
+            Rule(x86: 57, arm: nil),  // fork
+            Rule(x86: 61, arm: 260),  // wait4
+            Rule(x86: 273, arm: 99),  // set_robust_list
+            Rule(x86: 334, arm: 293),  // rseq
+            Rule(x86: 317, arm: 277),  // seccomp
+            Rule(x86: 157, arm: 167),  // prctl
+            Rule(x86: 151, arm: 230),  // mlockall
+        ]
+    }
+
+    // PROT_EXEC: no memory becomes code.
+    private static var isNoCode: [[Condition]] { [[Condition(argument: 2, mask: 4, is: 0)]] }
+    // AT_EMPTY_PATH, with which the C library asks about a descriptor.
+    private static var isOfDescriptor: [[Condition]] { [[Condition(argument: 3, is: 0x1000)]] }
+    // The low bits of a socket's type: a datagram socket could send to others than its other end.
+    private static var isStream: [[Condition]] { [[Condition(argument: 1, mask: 0xF, is: 1)]] }
+    // How many bytes can be read (FIONREAD). Other requests, and those of fcntl(2) that are left out, would have the
+    // kernel send signals to any process of the same user.
+    private static var countsBytes: [[Condition]] { [[Condition(argument: 1, is: 0x541B)]] }
+    // F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC; F_SETFL without O_ASYNC.
+    private static var ofDescriptor: [[Condition]] {
+        [1, 2, 3, 1030].map { [Condition(argument: 1, is: $0)] }
             + [[Condition(argument: 1, is: 4), Condition(argument: 2, mask: 0x2000, is: 0)]]
-        let ofSocket = Condition(argument: 1, is: 1)  // SOL_SOCKET
-        // SO_SNDBUF, SO_RCVBUF, SO_PASSCRED, SO_SNDBUFFORCE, SO_RCVBUFFORCE and SO_PASSSEC: not a filter of packets.
-        let sets = [7, 8, 16, 32, 33, 34].map { [ofSocket, Condition(argument: 2, is: $0)] }
-        // SO_TYPE, SO_ERROR, SO_SNDBUF, SO_RCVBUF, SO_PEERCRED, SO_ACCEPTCONN, SO_PEERSEC, SO_DOMAIN and SO_PEERGROUPS:
-        // not a descriptor of the process.
-        let gets = [3, 4, 7, 8, 17, 30, 31, 39, 59].map { [ofSocket, Condition(argument: 2, is: $0)] }
-        var rules = [
+    }
+    // Options of SOL_SOCKET. Those to set are SO_SNDBUF, SO_RCVBUF, SO_PASSCRED, SO_SNDBUFFORCE, SO_RCVBUFFORCE and
+    // SO_PASSSEC: not a filter of packets. Those to get are SO_TYPE, SO_ERROR, SO_SNDBUF, SO_RCVBUF, SO_PEERCRED,
+    // SO_ACCEPTCONN, SO_PEERSEC, SO_DOMAIN and SO_PEERGROUPS: not a descriptor of the process.
+    private static var sets: [[Condition]] { options([7, 8, 16, 32, 33, 34]) }
+    private static var gets: [[Condition]] { options([3, 4, 7, 8, 17, 30, 31, 39, 59]) }
+
+    private static func options(_ names: [UInt32]) -> [[Condition]] {
+        names.map { [Condition(argument: 1, is: 1), Condition(argument: 2, is: $0)] }
+    }
+
+    private static var rulesOfFront: [Rule?] {
+        [
             Rule(x86: 0, arm: 63),  // read
             Rule(x86: 1, arm: 64),  // write
             Rule(x86: 3, arm: 57),  // close
@@ -192,19 +217,5 @@ package enum FrontConfinement {
             Rule(x86: 35, arm: 101),  // nanosleep
             Rule(x86: 318, arm: 278),  // getrandom
         ]
-        if startsOthers {
-            rules += [
-                Rule(x86: 56, arm: 220),  // clone
-                Rule(x86: 435, arm: 435),  // clone3
-                Rule(x86: 57, arm: nil),  // fork
-                Rule(x86: 61, arm: 260),  // wait4
-                Rule(x86: 273, arm: 99),  // set_robust_list
-                Rule(x86: 334, arm: 293),  // rseq
-                Rule(x86: 317, arm: 277),  // seccomp
-                Rule(x86: 157, arm: 167),  // prctl
-                Rule(x86: 151, arm: 230),  // mlockall
-            ]
-        }
-        return SystemCallFilter(allowing: rules)
     }
 }

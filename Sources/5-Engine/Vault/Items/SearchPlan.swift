@@ -21,38 +21,13 @@ struct SearchPlan {
 
     init(_ query: ItemQuery, authorization: Authorization, keybag: OpenedKeybag) throws(VaultError) {
         let itemClass = query.itemClass
-        var named: [(name: AttributeName, value: AttributeValue)] = []
-        var opened = !query.filters.isEmpty
-        var protection: ProtectionClass?
-        var tombstone: Bool? = query.includesTombstones ? nil : false
-        var exact = query.attributes
-        let names = itemClass.lookupPair
-        let hasPair = names.map { query.attributes[$0.first] != nil && query.attributes[$0.second] != nil } ?? false
-
-        for (name, value) in query.attributes {
-            switch name {
-            case .accessible:
-                guard case .string(let string) = value, let found = ProtectionClass(rawValue: string) else {
-                    throw .itemNotFound
-                }
-                protection = found
-                exact[name] = nil
-            case .tombstone:
-                tombstone = value == .number(1)
-                exact[name] = nil
-            case .creationDate, .modificationDate, .itemHash:
-                opened = true
-            default:
-                if let names, hasPair, name == names.first || name == names.second { continue }
-                named.append((name, value))
-            }
-        }
-
+        let asked = try Conditions(query)
+        let (protection, hasPair) = (asked.protection, asked.hasPair)
         // Rows that earlier software wrote have their digests under the key that needs no unlocking, of all classes.
         let needsClosed = protection?.isClosed ?? true
         let closed = needsClosed ? keybag.closedIndex : nil
         let groups = keybag.groupDigests(in: authorization.scope)
-        let terms: @Sendable (IndexKey) -> SearchTerms.List = { [named] index in
+        let terms: @Sendable (IndexKey) -> SearchTerms.List = { [named = asked.named] index in
             let custom = query.customAttributes.map { index.term(ofCustom: $0.key, $0.value, in: itemClass) }
             let terms = named.map { ($0.name, index.term($0.name, $0.value, in: itemClass)) }
             let pair = hasPair ? index.lookup(itemClass, query.attributes).map { [$0] } ?? [] : []
@@ -84,11 +59,50 @@ struct SearchPlan {
             }
         search = ItemSearch(
             itemClass: itemClass, seek: seek, terms: SearchTerms([first], makeLast), groups: groups,
-            isSynchronizable: synchronizable, protection: protection, isTombstone: tombstone,
+            isSynchronizable: synchronizable, protection: protection, isTombstone: asked.isTombstone,
             identifier: query.identifier)
-        self.exact = exact
+        exact = asked.exact
         customAttributes = query.customAttributes
-        needsOpenedAttributes = opened
+        needsOpenedAttributes = asked.needsOpenedAttributes
+    }
+
+    /// The conditions of a query, by how they are decided.
+    private struct Conditions {
+        var protection: ProtectionClass?
+        var isTombstone: Bool?
+        /// The attributes to compare once a row is open.
+        var exact: [AttributeName: AttributeValue]
+        /// Those that rows have digests of.
+        var named: [(name: AttributeName, value: AttributeValue)] = []
+        /// Whether both attributes are named whose digest finds the item.
+        let hasPair: Bool
+        var needsOpenedAttributes: Bool
+
+        init(_ query: ItemQuery) throws(VaultError) {
+            let names = query.itemClass.lookupPair
+            hasPair = names.map { query.attributes[$0.first] != nil && query.attributes[$0.second] != nil } ?? false
+            isTombstone = query.includesTombstones ? nil : false
+            exact = query.attributes
+            needsOpenedAttributes = !query.filters.isEmpty
+            for (name, value) in query.attributes {
+                switch name {
+                case .accessible:
+                    guard case .string(let string) = value, let found = ProtectionClass(rawValue: string) else {
+                        throw .itemNotFound
+                    }
+                    protection = found
+                    exact[name] = nil
+                case .tombstone:
+                    isTombstone = value == .number(1)
+                    exact[name] = nil
+                case .creationDate, .modificationDate, .itemHash:
+                    needsOpenedAttributes = true
+                default:
+                    if let names, hasPair, name == names.first || name == names.second { continue }
+                    named.append((name, value))
+                }
+            }
+        }
     }
 
     /// Makes sure, after a search that found `count` items, that none was overlooked because its digests are closed.
