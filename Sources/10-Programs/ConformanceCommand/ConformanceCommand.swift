@@ -13,7 +13,7 @@ struct ConformanceCommand: ParsableCommand {
             The exit status is 0 if every case passed, 1 if one failed, none ran, or a file cannot be read.
             """)
 
-    @Argument(help: "Files of cases in JSON; see Documentation/Conformance.md.")
+    @Argument(help: "Files of cases in JSON; see Documentation/Specify/Conformance.md.")
     var files: [String]
 
     @Option(help: "Run only the cases of this area.")

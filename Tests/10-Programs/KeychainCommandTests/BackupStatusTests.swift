@@ -25,7 +25,7 @@ import Testing
     private static var table: [Int32: String] {
         get throws {
             let page =
-                Repository.file("Documentation/Operation.md").path
+                Repository.file("Documentation/Operate/Operation.md").path
             let text = try String(contentsOfFile: page, encoding: .utf8)
             let section = try #require(text.components(separatedBy: "| exit status of `keychain backup` |").last)
             let rows = section.components(separatedBy: "\n\n")[0].split(separator: "\n").dropFirst(2)

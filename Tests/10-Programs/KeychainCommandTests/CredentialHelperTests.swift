@@ -285,7 +285,7 @@ import Testing
     /// The forms of the guide, with programs that show what they read.
     @Test func npmAndNetrc() throws {
         let workplace = try workplace()
-        let guide = try Repository.text("Documentation/Helpers.md")
+        let guide = try Repository.text("Documentation/Use/Helpers.md")
         let commands = guide.split(separator: "\n").filter { $0.contains("{{ keychain") || $0.contains("--template N") }
         #expect(commands.count == 4)
         let outcome = try run(

@@ -4,7 +4,7 @@ import Testing
 
 /// Which stored password answers which request: none is given to, or erased by, another service.
 ///
-/// The table "What matches what" of Documentation/Helpers.md says what is tested here.
+/// The table "What matches what" of Documentation/Use/Helpers.md says what is tested here.
 @Suite struct CredentialMatchTests {
     private static let helpers = ["git-credential-keychain", "docker-credential-keychain", "keychain-askpass"]
 

@@ -11,7 +11,7 @@ import Testing
 
     /// The lines of code of the page after a heading in bold.
     private static func recipe(_ heading: String) throws -> String {
-        let page = Repository.file("Documentation/Daemon.md").path
+        let page = Repository.file("Documentation/Operate/Daemon.md").path
         let text = try String(contentsOfFile: page, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n**\(heading)**").dropFirst().first)
         let lines = section.components(separatedBy: "\n").drop { !$0.hasPrefix("    ") }.prefix { $0.hasPrefix("    ") }

@@ -179,7 +179,7 @@ import Testing
 
     @Test func theTableHasEachOfThem() throws {
         let page =
-            Repository.file("Documentation/Operation.md").path
+            Repository.file("Documentation/Operate/Operation.md").path
         let text = try String(contentsOfFile: page, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n## Losses\n").dropFirst().first)
         let rows = section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| ") }

@@ -9,7 +9,8 @@ import Testing
 import VaultInterface
 import VaultService
 
-/// What can be done with files of each class in each state of a daemon's vault. Documentation/Files.md has the table.
+/// What can be done with files of each class in each state of a daemon's vault. Documentation/Use/Files.md has
+/// the table.
 @Suite(.timeLimit(.minutes(10))) struct FileStateTests {
     enum State: CaseIterable {
         case beforeFirstUnlock, locked

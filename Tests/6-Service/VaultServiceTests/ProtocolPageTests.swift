@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProtocolPageTests {
     private static var page: String {
-        get throws { try Repository.text("Documentation/Protocol.md") }
+        get throws { try Repository.text("Documentation/Specify/Protocol.md") }
     }
 
     /// A second implementation offers the version that the page names.

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The examples of Documentation/SigningIn.md, run. ``GuideTests`` checks that they are the same.
+/// The examples of Documentation/Use/SigningIn.md, run. ``GuideTests`` checks that they are the same.
 @Suite struct GuideExamples {
     private let typed = "correct hippo stapler"
 

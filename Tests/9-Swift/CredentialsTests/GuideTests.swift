@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What Documentation/SigningIn.md shows is what ``GuideExamples`` runs.
+/// What Documentation/Use/SigningIn.md shows is what ``GuideExamples`` runs.
 @Suite struct GuideTests {
     @Test func everyExampleIsRun() throws {
-        let guide = try Guide("SigningIn.md")
+        let guide = try Guide("Use/SigningIn.md")
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "GuideExamples.swift")
         #expect(guide.count == 7)
         #expect(try guide.linesMissing(in: examples.path) == [])

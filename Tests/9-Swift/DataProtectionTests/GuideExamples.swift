@@ -6,7 +6,7 @@ import KeychainTesting
 import TestSupport
 import Testing
 
-/// The examples of Documentation/DataProtection.md, run. ``GuideTests`` checks that they are the same.
+/// The examples of Documentation/Use/DataProtection.md, run. ``GuideTests`` checks that they are the same.
 @Suite struct GuideExamples {
     private let place: TemporaryFolder
     private var folder: URL { URL(filePath: place.path, directoryHint: .isDirectory) }

@@ -2,7 +2,7 @@ import KeychainServices
 import KeychainTesting
 import Testing
 
-/// The trait that Documentation/Conformance.md shows; it is code of the test target, so
+/// The trait that Documentation/Specify/Conformance.md shows; it is code of the test target, so
 /// that the product needs no Swift Testing.
 struct IsolatedKeychainTrait: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }

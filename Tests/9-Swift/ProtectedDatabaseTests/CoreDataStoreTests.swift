@@ -89,7 +89,7 @@ import Testing
     /// What CoreData.md shows is what ran here.
     @Test func theGuideIsRun() throws {
         let here = URL(filePath: #filePath)
-        let guide = Repository.file("Documentation/CoreData.md")
+        let guide = Repository.file("Documentation/Use/CoreData.md")
         func words(_ text: some StringProtocol) -> String { String(text.filter { !$0.isWhitespace }) }
         let run = words(try String(contentsOf: here, encoding: .utf8))
         let text = try String(contentsOf: guide, encoding: .utf8)

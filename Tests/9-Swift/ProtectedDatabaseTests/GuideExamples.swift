@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func everyExampleIsRun() throws {
-        let guide = Repository.file("Documentation/Databases.md")
+        let guide = Repository.file("Documentation/Use/Databases.md")
         let run = Self.words(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
         let parts = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```")
         let examples = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)

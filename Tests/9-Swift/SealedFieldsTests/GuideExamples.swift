@@ -10,7 +10,7 @@ import Testing
 private let control = SecAccessControlCreateWithFlags(
     nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, [.privateKeyUsage, .userPresence], nil)!
 
-/// The examples of Documentation/SealedFields.md, run. ``GuideTests`` checks that they are the same.
+/// The examples of Documentation/Use/SealedFields.md, run. ``GuideTests`` checks that they are the same.
 @Suite struct GuideExamples {
     private let place: TemporaryFolder
     private let queue: DatabaseQueue

@@ -11,7 +11,7 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "swift" }
         let vault = try files.map { Self.lines(of: try String(contentsOf: $0, encoding: .utf8)) }
-        let guide = try String(contentsOf: Self.root.appending(path: "Documentation/CoreData.md"), encoding: .utf8)
+        let guide = try String(contentsOf: Self.root.appending(path: "Documentation/Use/CoreData.md"), encoding: .utf8)
         let blocks = guide.components(separatedBy: "```").enumerated()
             .filter { !$0.offset.isMultiple(of: 2) && $0.element.hasPrefix("swift\n") }
             .map { Self.lines(of: String($0.element.dropFirst("swift\n".count))) }

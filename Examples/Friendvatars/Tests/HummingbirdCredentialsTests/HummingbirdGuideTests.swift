@@ -6,7 +6,7 @@ import HummingbirdTesting
 import TestSupport
 import Testing
 
-/// What Documentation/Hummingbird.md shows in Swift is run here.
+/// What Documentation/Use/Hummingbird.md shows in Swift is run here.
 struct HummingbirdGuideTests {
     struct ShopContext: FormRequestContext {
         var coreContext: CoreRequestContextStorage
@@ -61,7 +61,7 @@ struct HummingbirdGuideTests {
     }
 
     @Test func everyExampleIsRun() throws {
-        let (examples, missing) = try Guide.missingLines(of: "Hummingbird.md", in: #filePath)
+        let (examples, missing) = try Guide.missingLines(of: "Use/Hummingbird.md", in: #filePath)
         #expect(examples == 2 && missing == [])
     }
 }

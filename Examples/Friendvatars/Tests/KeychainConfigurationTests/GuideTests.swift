@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What Documentation/Configuration.md shows in Swift is run here.
+/// What Documentation/Use/Configuration.md shows in Swift is run here.
 @Suite(.timeLimit(.minutes(5))) struct GuideTests {
     /// What a server keeps open with the password.
     private final class Pool: Sendable {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func everyExampleIsRun() throws {
-        let (examples, missing) = try Guide.missingLines(of: "Configuration.md", in: #filePath)
+        let (examples, missing) = try Guide.missingLines(of: "Use/Configuration.md", in: #filePath)
         #expect(examples == 2 && missing == [])
     }
 }

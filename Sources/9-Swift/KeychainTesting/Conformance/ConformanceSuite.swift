@@ -2,7 +2,7 @@ import Foundation
 
 /// A set of conformance cases: the observable behaviour of the keychain, as data.
 ///
-/// The cases are JSON in the format that Documentation/Conformance.md specifies. Each runs through the
+/// The cases are JSON in the format that Documentation/Specify/Conformance.md specifies. Each runs through the
 /// public functions of `KeychainServices`, on an empty keychain of its own:
 ///
 ///     let suite = try ConformanceSuite(contentsOf: url)

@@ -89,7 +89,7 @@ struct PathCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Why OpenSSL's program judges a path in another way. `Documentation/Trust.md` lists these.
+/// Why OpenSSL's program judges a path in another way. `Documentation/Specify/Trust.md` lists these.
 enum PathDifference: String, CaseIterable, Sendable {
     case form = "extensions that OpenSSL does not read"
     case anchorForm = "an anchor that does not follow RFC 5280"

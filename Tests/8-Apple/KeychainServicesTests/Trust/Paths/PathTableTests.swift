@@ -43,7 +43,7 @@ struct PathTableTests {
 
     /// The guide lists each kind of difference, and each is in the table.
     @Test func eachDifferenceIsListed() throws {
-        let guide = try Repository.text("Documentation/Trust.md")
+        let guide = try Repository.text("Documentation/Specify/Trust.md")
         for difference in PathDifference.allCases {
             #expect(guide.contains("| \(difference.rawValue) |"), "\(difference)")
             #expect(PathTable.cases.contains { $0.difference == difference }, "\(difference)")
