@@ -2,8 +2,8 @@ import Bytes
 import CLibrary
 
 /// How long an attacker tries all secrets of the same length and the same kinds of characters, or all of as many words,
-/// counted as SECURITY.md counts: one graphics card makes 1,000 guesses in a second, each of which goes over 256 MiB
-/// twice.
+/// counted as Documentation/Security/Passcode.md counts: one graphics card makes 1,000 guesses in a second, each
+/// of which goes over 256 MiB twice.
 struct GuessingTime {
     private let seconds: Double
     /// How many words an attacker tries for each: those of the lists that people throw dice for (EFF's long list).
