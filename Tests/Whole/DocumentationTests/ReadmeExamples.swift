@@ -8,7 +8,9 @@ import KeychainTesting
 import LocalAuthenticationServices
 import Testing
 
-/// The Swift examples of README.md, run. ``ReadmeTests`` checks that they are the same.
+/// The Swift examples of README.md and of Documentation/Use/Swift.md, run.
+///
+/// ``ReadmeTests`` checks that they are the same.
 @Suite struct ReadmeExamples {
     @Test func appleFunctions() throws {
         try withTestKeychain { _ in

@@ -2,22 +2,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What README.md shows is what ``ReadmeExamples`` runs.
+/// What README.md and Documentation/Use/Swift.md show is what ``ReadmeExamples`` runs.
 @Suite struct ReadmeTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
     @Test func everySwiftExampleIsRun() throws {
-        let readme = Repository.file("README.md")
         let run = try Self.statements(in: Self.folder.appending(path: "ReadmeExamples.swift"))
-        let examples = try Self.swiftBlocks(in: readme).filter { !$0.contains { $0.hasPrefix("dependencies:") } }
-        #expect(examples.count == 13)
+        let examples = try ["README.md", "Documentation/Use/Swift.md"].flatMap { page in
+            try Self.swiftBlocks(in: Repository.file(page))
+        }.filter { !$0.contains { $0.hasPrefix("dependencies:") } }
+        #expect(examples.count == 14)
         for example in examples {
             let statements = example.filter { !$0.hasPrefix("import ") }
             // An example may be interrupted by expectations, but no line of it may be missing or move.
             var rest = run[...]
             for statement in statements {
                 let place = try #require(
-                    rest.firstIndex(of: statement), "README.md has a line that ReadmeExamples lacks: \(statement)")
+                    rest.firstIndex(of: statement), "a page has a line that ReadmeExamples lacks: \(statement)")
                 rest = rest[(place + 1)...]
             }
         }
