@@ -3,7 +3,7 @@ import CLibrary
 import CSQLite
 import DatabasePages
 
-/// A connection's file of a database in the format of this library (Documentation/Specify/Formats.md).
+/// A connection's file of a database in the format of this library (Documentation/Specify/Formats/Databases.md).
 final class MainFile: DatabaseFile {
     private var contents = Contents.unread
     /// The file beside the database that this connection uses.

@@ -32,12 +32,12 @@ package enum EnclaveKeyOperation: Sendable, Hashable {
     /// A signature of a message (FIPS 204).
     case signMessage(Data, context: Data)
     /// The TPM's proof that it made the key and keeps it, for a nonce of 8 to 32 bytes. The format is specified in
-    /// Documentation/Specify/Formats.md.
+    /// Documentation/Specify/Formats/Enclave.md.
     case attest(nonce: Data)
 }
 
 /// A key of the enclave as it is stored, by the keychain or by the program that made it. It is worth nothing without
-/// the vault and the enclave that made it. The format is specified in Documentation/Specify/Formats.md.
+/// the vault and the enclave that made it. The format is specified in Documentation/Specify/Formats/Enclave.md.
 package struct EnclaveKeyRecord: Sendable, Hashable {
     package var kind: EnclaveKeyKind
     package var accessControl: AccessControl

@@ -42,7 +42,7 @@ package struct KeyAttestation: Sendable, Hashable {
     package static let mostBytes = 1 << 14
     private static let head = Data("SKATTEST".utf8) + [1]
 
-    /// The encoding for the verifier. Documentation/Specify/Formats.md specifies the format.
+    /// The encoding for the verifier. Documentation/Specify/Formats/Enclave.md specifies the format.
     package var encoded: Data {
         [key, attestationKey, endorsementKey, statement, signature, rsaCertificate, ellipticCertificate]
             .reduce(Self.head) { $0 + $1.counted }

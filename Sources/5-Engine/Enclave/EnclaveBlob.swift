@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// A stored key or sealed secret, which is useless without its enclave. Documentation/Specify/Formats.md specifies
-/// the format.
+/// A stored key or sealed secret, which is useless without its enclave.
+/// Documentation/Specify/Formats/Enclave.md specifies the format.
 package struct EnclaveBlob: Sendable, Hashable {
     package enum Content: UInt8, Sendable {
         case sealed = 0

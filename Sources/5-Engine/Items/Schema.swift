@@ -5,7 +5,7 @@ import KeychainModel
 import Synchronization
 import SystemSQLite
 
-/// The tables of the item store. Documentation/Specify/Formats.md specifies them.
+/// The tables of the item store. Documentation/Specify/Formats/ItemStore.md specifies them.
 enum Schema {
     static let version = 3
     /// "SKIT" as SQLite's application identifier.

@@ -7,8 +7,8 @@ import SecureMemory
 
 /// The stored form of the class keys. Each is wrapped with a key that the enclave derives for its class.
 ///
-/// A keybag is a value. Changing it makes another one, which replaces the whole file. Documentation/Specify/Formats.md
-/// specifies the format.
+/// A keybag is a value. Changing it makes another one, which replaces the whole file.
+/// Documentation/Specify/Formats/Vault.md specifies the format.
 package struct Keybag: Sendable, Equatable {
     /// Identifies this keybag. The item store records the keybag of its rows.
     package let identifier: UUID

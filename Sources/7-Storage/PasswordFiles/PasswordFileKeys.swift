@@ -8,7 +8,7 @@ import VaultInterface
 /// The key source for files under a password.
 ///
 /// A file's key is wrapped (RFC 3394). The wrapping key is derived from the password, the file's own salt and the
-/// file's identifier. `Documentation/Specify/Formats.md` describes the bytes.
+/// file's identifier. `Documentation/Specify/Formats/PasswordFiles.md` describes the bytes.
 package struct PasswordFileKeys: PasswordKeySource {
     private let password: SecretBytes
     private let cost: PasswordCost?

@@ -2,7 +2,7 @@ import CLibrary
 
 /// The files of vaults. If one is replaced, the vault and every file that it protects are lost.
 package enum VaultFiles {
-    /// The beginning of each keybag (Formats.md), and the name of its file.
+    /// The beginning of each keybag (Documentation/Specify/Formats/Vault.md), and the name of its file.
     private static let (magic, name) = ([UInt8]("SKKEYBAG".utf8), "keybag")
 
     /// Returns whether a file is in the folder of a vault, or in a folder right below one.

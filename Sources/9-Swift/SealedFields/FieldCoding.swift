@@ -4,8 +4,8 @@ import KeychainModel
 
 /// The form in which a value is sealed: one byte for its kind, then the value.
 ///
-/// The most common kinds are written directly, and all other values as JSON. Documentation/Specify/Formats.md lists
-/// the kinds.
+/// The most common kinds are written directly, and all other values as JSON.
+/// Documentation/Specify/Formats/SealedFields.md lists the kinds.
 enum FieldCoding {
     enum Kind: UInt8 {
         case absent = 0

@@ -26,7 +26,7 @@ public struct FieldPlace: Sendable, Hashable {
 ///
 /// A UUID is 16 bytes, as GRDB stores it. A UUID that is stored as text counts as text.
 public struct RowKey: Sendable, Hashable {
-    /// The number of values and each value, as in Documentation/Specify/Formats.md.
+    /// The number of values and each value, as in Documentation/Specify/Formats/SealedFields.md.
     let bytes: [UInt8]
 
     /// A key of one number.

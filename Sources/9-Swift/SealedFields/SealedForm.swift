@@ -1,7 +1,7 @@
 import Bytes
 import Foundation
 
-/// The layout of a sealed value; Documentation/Specify/Formats.md, section "Sealed fields".
+/// The layout of a sealed value; Documentation/Specify/Formats/SealedFields.md.
 enum SealedForm {
     static let version: UInt8 = 1
     /// Version, algorithm and key.

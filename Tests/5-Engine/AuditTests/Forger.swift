@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 
 /// An attacker who has a vault's folder and the device secret, and therefore the audit key, but not the passcode. The
-/// code was written from `Documentation/Specify/Formats.md`.
+/// code was written from `Documentation/Specify/Formats/AuditLog.md`.
 struct Forger {
     /// What is in a slot of version 3.
     struct Head: Decodable {

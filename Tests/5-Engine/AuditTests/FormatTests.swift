@@ -9,7 +9,7 @@ import Testing
 import Vault
 import VaultInterface
 
-/// The format is what it was, and what `Documentation/Specify/Formats.md` says.
+/// The format is what it was, and what `Documentation/Specify/Formats/AuditLog.md` says.
 @Suite struct FormatTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let fixtures = folder.appendingPathComponent("Fixtures")

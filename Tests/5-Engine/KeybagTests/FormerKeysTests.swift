@@ -13,7 +13,7 @@ import Testing
     private static let keybag = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
     private static let formerKeybag = UUID(
         uuid: (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32))
-    /// The vector of Documentation/Specify/Formats.md, which `cryptography` for Python computed.
+    /// The vector of Documentation/Specify/Formats/Vault.md, which `cryptography` for Python computed.
     private static let vector =
         "534b464f524d455200010102030405060708090a0b0c0d0e0f1000011112131415161718191a1b1c1d1e1f200201ba40"
         + "ec71b5bb5875c8543ba3385c1454b23b9ffb48963013d7180d329451fc78659182137d03b0e9038bd1fb0849af3cdf34"

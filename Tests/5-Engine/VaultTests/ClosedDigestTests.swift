@@ -193,7 +193,7 @@ import VaultInterface
             let (guarded, key) = try protection.guarding(.test("right"), in: enclave)
             let next = try old.rewrapped(from: nil, to: key, guarded, in: enclave)
             try FolderContents.write(next.encoded(in: enclave), to: path + "/keybag")
-            // No wrong passcode was given (Formats.md, "attempts").
+            // No wrong passcode was given (Formats/Vault.md, "attempts").
             let tag = try enclave.deriveKey(tangling: nil, salt: old.salt, context: "swift-keychain/v1/attempts")
             let attempts = Data("SKTRIES".utf8) + [0, 0, 1] + Data(count: 28)
             try FolderContents.write(

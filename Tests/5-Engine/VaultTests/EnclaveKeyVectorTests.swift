@@ -7,7 +7,7 @@ import Testing
 @testable import Vault
 
 /// The record of a key of the enclave, against values that Python's cryptography worked out (see
-/// Documentation/Specify/Formats.md).
+/// Documentation/Specify/Formats/Enclave.md).
 struct EnclaveKeyVectorTests {
     private var record: EnclaveKeyRecord {
         EnclaveKeyRecord(

@@ -8,7 +8,8 @@ import Testing
 import Vault
 import VaultInterface
 
-/// Keys of files against values that Python's cryptography worked out (see Documentation/Specify/Formats.md).
+/// Keys of files against values that Python's cryptography worked out (see
+/// Documentation/Specify/Formats/ProtectedFiles.md).
 @Suite struct FileKeyVectorTests {
     private let classKey = SymmetricKey(data: Data(0...31))
     private let file = Data(0x40...0x4F)

@@ -9,7 +9,7 @@ import Testing
 /// What another program needs to write an item store is on the page, and is what this one does.
 @Suite struct FormatPageTests {
     private static let page = Result {
-        try Repository.text("Documentation/Specify/Formats.md")
+        try Repository.text("Documentation/Specify/Formats/ItemStore.md")
     }
 
     @Test func theStatementsAreThoseOfTheStore() throws {

@@ -265,7 +265,7 @@ import VaultInterface
         _ = try vault.add(.password("s", "a", "value"), as: .app)
         if hasPasscode { try vault.setPasscode(.test("first"), options: .cheapest, as: .owner) }
         vault.close()
-        // Formats.md: nothing is sealed to the counter.
+        // Formats/Vault.md: nothing is sealed to the counter.
         let enclave = try EnclavePlace(tpm: tpm.address).open(bytes("device-secret"))
         let counter = try enclave.freeCounter()
         try enclave.makeCounter(counter)

@@ -3,7 +3,7 @@ import Foundation
 import SecureMemory
 import TestSupport
 
-/// A keybag of version 4 as other software reads it, by Documentation/Specify/Formats.md and with tpm2-tools.
+/// A keybag of version 4 as other software reads it, by Documentation/Specify/Formats/Vault.md and with tpm2-tools.
 struct StoredKeybag {
     let salt: Data
     /// By class code.

@@ -126,7 +126,7 @@ import VaultKeys
     @Test func thePublishedVectorsAreRead() throws {
         let lines = try Self.peer.get().ask(["vectors"]).split(separator: "\n").map { $0.split(separator: " ") }
         let vectors = Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), String($0[1])) })
-        let page = try Repository.text("Documentation/Specify/Formats.md")
+        let page = try Repository.text("Documentation/Specify/Formats/ItemFiles.md")
         let digits = page.filter { !$0.isWhitespace }
         for (name, vector) in vectors {
             let isThere = digits.contains(name + vector)

@@ -43,7 +43,7 @@ import VaultInterface
         #expect(try read() == inherited)
     }
 
-    /// The bytes that Formats.md gives.
+    /// The bytes that Formats/ProtectedFiles.md gives.
     @Test func hasItsLayout() throws {
         let record = FolderRecord(.completeUnlessOpen, encryptingNames: true)
         #expect(record.encoded == Array("KCFOLDER".utf8) + [0, 1, 2, 1] + record.identifier)

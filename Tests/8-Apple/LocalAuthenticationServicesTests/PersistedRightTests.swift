@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    /// The format of Documentation/Specify/Formats.md.
+    /// The format of Documentation/Specify/Formats/ItemStore.md.
     @Test func theEntryOnTheListHasItsFormat() throws {
         let identifier = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
         let key = Data(repeating: 0xCC, count: 20)

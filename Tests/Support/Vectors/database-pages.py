@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Pages and page indexes of encrypted databases without any of the Swift code, from
-Documentation/Specify/Formats.md alone.
+Documentation/Specify/Formats/Databases.md alone.
 
     database-pages.py seal KEY ID P PLACE EPOCH NONCE EXTRA PAGE SEALED   seals a page
     database-pages.py open KEY ID P PLACE SEALED PAGE                     opens one and prints its version and extra

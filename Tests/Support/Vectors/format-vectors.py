@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Opens a vault folder without any of the Swift code and prints what is in it as JSON.
 
-A second implementation of the formats in Documentation/Specify/Formats.md: device secret, keybag, item
-rows, the digests rows are found by, keys of files, backups, and the audit log. Everything that can be recomputed is, and anything that does
+A second implementation of the formats in Documentation/Specify/Formats: device secret, keybag, item rows, the digests
+rows are found by, keys of files, backups, and the audit log. Everything that can be recomputed is, and anything that does
 not agree ends the program with a message. The vault must not be open anywhere else.
 
     format-vectors.py [--keys] [--passcode FILE] [--application-password FILE] [--enrolment FILE]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads and writes files of items without any of the Swift code, from Documentation/Specify/Formats.md alone.
+"""Reads and writes files of items without any of the Swift code, from Documentation/Specify/Formats/ItemFiles.md alone.
 
     item-file.py read (--passphrase FILE | --key FILE) FILE       prints the items as JSON
     item-file.py write (--passphrase FILE | --to FILE) ITEMS FILE

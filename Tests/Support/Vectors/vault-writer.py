@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a vault folder without any of the Swift code.
 
-A second implementation of the writing of what Documentation/Specify/Formats.md specifies: device secret, keybag,
+A second implementation of the writing of what Documentation/Specify/Formats specifies: device secret, keybag,
 record of attempts, and item rows with their filings. It makes a vault in a new folder, or adds items to a vault with a software
 enclave and replaces those with the same primary key. The vault must not be open anywhere else.
 

@@ -24,7 +24,7 @@ package struct EnclavePlace: Sendable, Hashable {
 
     /// The enclave whose device secret is stored as `encoded`. The version of the file says which kind it is.
     package func open(_ encoded: Data) throws(EnclaveError) -> any Enclave {
-        // See Documentation/Specify/Formats.md, "device-secret".
+        // See Documentation/Specify/Formats/Vault.md, "device-secret".
         guard encoded.count >= 10, Array(encoded.prefix(10).suffix(2)) == [0, 2] else {
             return try SoftwareEnclave(decoding: encoded)
         }

@@ -13,7 +13,7 @@ struct StoredRight: Sendable {
 }
 
 /// The persisted rights of a program: a list of their identifiers, their keys and their secrets. The format is
-/// specified in Documentation/Specify/Formats.md.
+/// specified in Documentation/Specify/Formats/ItemStore.md.
 struct RightItems: Sendable {
     /// The service of the list, and the tag of the keys.
     static let service = KeyPurpose.rightService

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Protected files without any of the Swift code, from Documentation/Specify/Formats.md alone.
+"""Protected files without any of the Swift code, from Documentation/Specify/Formats/ProtectedFiles.md alone.
 
     protected_file.py read KEY FILE DATA                     writes the data of a file
     protected_file.py write KEY WRAPPED ID CLASS DATA FILE   makes a file of data

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seals and opens fields of databases, from the description in Documentation/Specify/Formats.md alone.
+"""Seals and opens fields of databases, from the description in Documentation/Specify/Formats/SealedFields.md alone.
 
     sealed_fields.py vectors             prints the published vectors
     sealed_fields.py open                reads lines of JSON and prints the value of each, or "refused"
