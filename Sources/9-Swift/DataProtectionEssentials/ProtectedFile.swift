@@ -13,7 +13,7 @@ import VaultInterface
 /// ```
 ///
 /// A value names a place; it holds nothing open and no key, and is cheap to make and to pass around. Operations block
-/// the calling thread while they read or write; ``chunks`` and ``bytes`` do not.
+/// the calling thread while they read or write; ``chunks(of:)`` and ``bytes`` do not.
 ///
 /// A protected file is encrypted under a key of its own, which the vault hands out while the file's class is open:
 ///

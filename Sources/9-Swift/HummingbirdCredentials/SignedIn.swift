@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Who has sent a request.
 public struct SignedIn: Sendable, Hashable {
-    /// The account, as ``SessionTokens`` was told at the sign-in.
+    /// The account, as `SessionTokens` was told at the sign-in.
     public let account: String
     /// When the person signed in.
     public let begun: Date

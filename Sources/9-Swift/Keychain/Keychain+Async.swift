@@ -77,7 +77,7 @@ extension Keychain {
     /// Reads a value, makes a newer one of it, which may take a while, and stores that as one atomic
     /// step.
     ///
-    /// This is ``update(_:for:_:)`` for a change that has to wait, such as for a server. It runs where
+    /// This is `update(_:for:_:)` for a change that has to wait, such as for a server. It runs where
     /// the caller runs; nothing is locked in the meantime, so it runs again when another thread or
     /// process changed the item, and must bear repeating.
     ///

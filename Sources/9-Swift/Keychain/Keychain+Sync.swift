@@ -113,7 +113,7 @@ extension Keychain {
     ///
     /// - Parameters:
     ///   - custom: Names and values, compared exactly.
-    ///   - includingValues: As for ``items(includingValues:)``.
+    ///   - includingValues: As for `items(includingValues:)`.
     /// - Throws: ``KeychainError``.
     public func items(withCustom custom: [String: String], includingValues: Bool = false) throws -> [KeychainItem] {
         try bound().items(withCustom: custom, includingValues: includingValues)

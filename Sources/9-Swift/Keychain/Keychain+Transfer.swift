@@ -36,7 +36,7 @@ extension Keychain {
     /// Returns a file with items of this keychain, which only the recipient can open.
     ///
     /// The items are in it with their values, attributes, dates, access group and access control. Reading them takes
-    /// what reading their values takes: a person may be asked. ``receive(_:passphrase:asNew:)`` takes them in.
+    /// what reading their values takes: a person may be asked. `receive(_:passphrase:asNew:)` takes them in.
     ///
     /// ```swift
     /// let file = try keychain.send(["ada"], to: Keychain.Recipient(pem: herPublicKey))
@@ -49,7 +49,7 @@ extension Keychain {
         try BoundKeychain(keychain: self, session: .currentForKeychain()).send(accounts, to: recipient)
     }
 
-    /// Returns the items in a file that ``send(_:to:)`` or `keychain send` made, with their values, and takes none in.
+    /// Returns the items in a file that `send(_:to:)` or `keychain send` made, with their values, and takes none in.
     ///
     /// - Parameter passphrase: The passphrase of the file; nil for a file to a private key, which must be in this
     ///   keychain's vault and in one of the program's groups. A person is asked if the key needs one.
@@ -61,17 +61,17 @@ extension Keychain {
             .map { KeychainItem($0) }
     }
 
-    /// Takes in the items of a file that ``send(_:to:)`` or `keychain send` made, all or none.
+    /// Takes in the items of a file that `send(_:to:)` or `keychain send` made, all or none.
     ///
     /// They go to this keychain's access group, and keep their identifiers, dates and access control. Nothing in a file
     /// for a key says who made it: everybody who has the public key can. Therefore a file is refused that has items of
     /// another service or server.
     ///
     /// - Parameters:
-    ///   - passphrase: As for ``items(in:passphrase:)``.
+    ///   - passphrase: As for `items(in:passphrase:)`.
     ///   - asNew: Whether the items get identifiers and dates of their own.
     /// - Returns: The items as they were stored, without their values.
-    /// - Throws: As ``items(in:passphrase:)``; ``KeychainError/Code/duplicateItem`` if one of the items is there
+    /// - Throws: As `items(in:passphrase:)`; ``KeychainError/Code/duplicateItem`` if one of the items is there
     ///   already, and ``KeychainError/Code/invalidRequest`` for items of another service or server.
     @discardableResult
     public func receive(

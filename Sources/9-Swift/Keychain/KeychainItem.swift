@@ -72,13 +72,13 @@ public struct KeychainItem: Sendable, Hashable, Identifiable {
         /// Whether there is no valid password, and a person should be asked each time
         /// (`kSecAttrIsNegative`).
         public var isNegative: Bool?
-        /// Attributes under names of the program's own choice, by which ``Keychain/items(withCustom:includingValues:)``
+        /// Attributes under names of the program's own choice, by which `Keychain.items(withCustom:includingValues:)`
         /// finds items. Those given are all that the item has afterwards. At most 64, with names of 1 to 255 and values
         /// of at most 8,192 bytes of UTF-8. Apple's keychain has none, and `SecItem` functions do not show them.
         public var custom: [String: String]?
         /// Until when the value is read. A new value without it ends an expiry that is over.
         public var expiry: Expiry?
-        /// How many former versions of the item the vault keeps. See ``Keychain/history(of:)``.
+        /// How many former versions of the item the vault keeps. See `Keychain.history(of:)`.
         public var keep: KeptVersions?
 
         /// Attributes, of which those not given are nil.

@@ -46,7 +46,7 @@ public enum KeychainLock {
     }
 
     /// Sets a passcode where there is none. The items stay; those stored from now on under
-    /// ``Accessibility/whenPasscodeSetThisDeviceOnly`` live as long as there is one.
+    /// ``KeychainAccessibility/whenPasscodeSetThisDeviceOnly`` live as long as there is one.
     ///
     /// - Throws: ``KeychainError/Code/duplicateItem`` when there is a passcode.
     public static func setPasscode(
@@ -69,14 +69,14 @@ public enum KeychainLock {
 
     /// Removes the passcode, and with it for good every item that exists only while there is one.
     ///
-    /// - Throws: As ``changePasscode(from:to:options:)``.
+    /// - Throws: As `changePasscode(from:to:options:)`.
     public static func removePasscode(_ passcode: KeychainPasscode) throws {
         try perform(RemovePasscode(passcode.secret))
     }
 
     /// Unlocks.
     ///
-    /// - Throws: As ``changePasscode(from:to:options:)``.
+    /// - Throws: As `changePasscode(from:to:options:)`.
     public static func unlock(with passcode: KeychainPasscode) throws {
         try perform(UnlockVault(with: passcode.secret))
     }

@@ -44,7 +44,7 @@ extension TestKeychain {
     ///
     /// It is for code under test that leaves its task: threads, Dispatch queues, `Task.detached`. The
     /// process has one such place, so tests that use it have to run one after the other, in Swift
-    /// Testing with the trait `.serialized`. A keychain whose ``run(_:)-(()(E)->R)`` is in progress goes
+    /// Testing with the trait `.serialized`. A keychain whose ``run(_:)`` is in progress goes
     /// before this one.
     public func replaceProcessKeychain() {
         ProcessVault.replace(with: self)

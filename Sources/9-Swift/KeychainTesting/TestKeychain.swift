@@ -11,7 +11,7 @@ import VaultInterface
 
 /// A keychain in memory for one test, with the whole world around it in the test's hands.
 ///
-/// Code that runs inside ``run(_:)-(()(E)->R)`` sees this keychain and nothing else, whether it uses the
+/// Code that runs inside ``run(_:)`` sees this keychain and nothing else, whether it uses the
 /// `Keychain` API or calls `SecItemAdd` and its siblings itself, and tests that run in parallel do not
 /// see each other's items:
 ///

@@ -21,7 +21,7 @@ import Synchronization
 ///
 /// When the vault is locked, a database whose key's class closes is closed: statements that run are interrupted,
 /// transactions that were not committed are rolled back, and the key is wiped, two seconds later at the latest. From
-/// then on ``read(_:)-(_)`` and ``write(_:)-(_)`` throw ``ProtectedDatabaseError/Code/locked``; after the next
+/// then on `read(_:)` and `write(_:)` throw ``ProtectedDatabaseError/Code/locked``; after the next
 /// unlocking they open the database again. Observations end at a lock with an error and have to be started again.
 ///
 /// A value may be used from any thread. Several values, in several processes too, may have the same database open.

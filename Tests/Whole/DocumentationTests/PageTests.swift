@@ -62,6 +62,14 @@ import Testing
         #expect(problems(page, "| Mistakes are found. | `FloorTests.mistakesAreFound`, `PageTests` |").isEmpty)
     }
 
+    @Test func examplesThatNoTestRunsAreFound() throws {
+        let page = "Sources/9-Swift/Keychain/Keychain.docc/Keychain.md"
+        #expect(
+            problems(page, "```swift\nlet a = 1\n```")
+                == ["\(page) has an example that no page of Documentation/Use has: let a = 1\n"])
+        #expect(try #require(pages.texts[page]).contains("```swift\n"))
+    }
+
     @Test(arguments: ["README.md", "SECURITY.md"]) func longPagesAreFound(page: String) throws {
         let length = try #require(pages.texts[page]).utf8.count
         let limit = page == "README.md" ? 9 << 10 : 12 << 10

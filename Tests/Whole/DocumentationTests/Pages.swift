@@ -67,6 +67,7 @@ struct Pages {
 
     func problems(of page: String, _ text: String) -> [String] {
         brokenLinks(of: page, text) + missingTests(of: page, text)
+            + (page.contains(".docc/") ? strayExamples(of: page, text) : [])
             + (Self.measures[page].map { Self.excess(of: page, text, over: $0) } ?? [])
             + (page == Self.claims ? Self.claimsWithoutTests(text) : [])
     }
@@ -143,6 +144,22 @@ extension Pages {
     static func claimsWithoutTests(_ text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| promise |") }
             .filter { !$0.contains(#/Tests(\.\w+)?`[^|]*\|$/#) }.map { "\(claims) has a claim without a test: \($0)" }
+    }
+}
+
+// MARK: - Examples
+
+extension Pages {
+    /// The examples of a sign that are on no page whose examples tests run.
+    func strayExamples(of page: String, _ text: String) -> [String] {
+        let run = texts.filter { $0.key == "README.md" || $0.key.hasPrefix("Documentation/Use/") }
+        let examples = Set(run.values.flatMap(Self.examples))
+        return Self.examples(of: text).filter { !examples.contains($0) }
+            .map { "\(page) has an example that no page of Documentation/Use has: \($0.prefix(60))" }
+    }
+
+    private static func examples(of text: String) -> [String] {
+        text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 }
 

@@ -12,7 +12,7 @@ extension PasswordHasher {
         try await inBackground { try hash(password) }
     }
 
-    /// Checks a password, on threads of this module's own. See the synchronous form, and ``hash(_:)-(_)``.
+    /// Checks a password, on threads of this module's own. See the synchronous form, and `hash(_:)`.
     ///
     /// - Throws: As the synchronous form, ``CredentialsError/Code/busy``, and ``CredentialsError/Code/taskCanceled``.
     public func verify(

@@ -37,7 +37,7 @@ public struct PasswordItem: Sendable, Hashable {
 
     /// The password.
     ///
-    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is none.
+    /// - Throws: `KeychainError.Code.itemNotFound` when there is none.
     public func readPassword() throws -> String {
         guard let password = try keychain.get(String.self, for: account) else { throw missing }
         return password
@@ -45,14 +45,14 @@ public struct PasswordItem: Sendable, Hashable {
 
     /// Stores a password, in place of the one that there is.
     ///
-    /// - Throws: ``KeychainError``.
+    /// - Throws: `KeychainError`.
     public func savePassword(_ password: String) throws {
         try keychain.set(password, for: account)
     }
 
     /// Gives the item, which keeps its password, another account.
     ///
-    /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no password, ``KeychainError/Code/duplicateItem``
+    /// - Throws: `KeychainError.Code.itemNotFound` when there is no password, `KeychainError.Code.duplicateItem`
     ///   when the other account has one.
     public mutating func renameAccount(_ newAccount: String) throws {
         try keychain.rename(account, to: newAccount)
@@ -61,7 +61,7 @@ public struct PasswordItem: Sendable, Hashable {
 
     /// Removes the password; nothing happens if there is none.
     ///
-    /// - Throws: ``KeychainError``.
+    /// - Throws: `KeychainError`.
     public func deleteItem() throws {
         try keychain.remove(account)
     }
@@ -69,7 +69,7 @@ public struct PasswordItem: Sendable, Hashable {
     /// All passwords of a service, sorted by account.
     ///
     /// - Parameter accessGroup: Nil for the first group of the program.
-    /// - Throws: ``KeychainError``.
+    /// - Throws: `KeychainError`.
     public static func passwordItems(
         forService service: String, accessGroup: String? = nil
     ) throws -> [PasswordItem] {

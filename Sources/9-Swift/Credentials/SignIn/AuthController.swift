@@ -61,16 +61,16 @@ public final class AuthController: Sendable {
     /// - Parameters:
     ///   - service: The app's name in the keychain and the preferences, by custom in reverse-domain form.
     ///   - accessGroup: Nil for the first group of the program.
-    ///   - others: Keychains whose items go with the person: tokens and the like. They are emptied by ``signOut()``.
+    ///   - others: Keychains whose items go with the person: tokens and the like. They are emptied by `signOut()`.
     ///   - preferences: Where the current user is noted; nil for the program's own (`UserDefaults.standard`).
     ///   - marker: A file in the app's data folder; without it this is a first launch, and what an earlier installation
-    ///     left in the keychain is removed (``Keychain/removeItemsOfEarlierInstallation(of:marker:)-(_,URL)``). An app
+    ///     left in the keychain is removed (`Keychain.removeItemsOfEarlierInstallation(of:marker:)`). An app
     ///     that has users already and never had a marker makes the file first. Nil to leave that out.
     ///   - hasher: What passwords are hashed with.
     ///   - signOut: Removes what else must go when somebody signs out: databases, files, caches. Runs again at the next
     ///     launch if the program ends in the middle. Nobody can sign in or out while it runs: it must not wait for
     ///     that, nor do it.
-    /// - Throws: ``CredentialsError/Code/keychain``, and where there is a sign-out to finish, as ``signOut()-(_)``.
+    /// - Throws: ``CredentialsError/Code/keychain``, and where there is a sign-out to finish, as `signOut()`.
     public init(
         service: String, accessGroup: String? = nil, others: [Keychain] = [], preferences suite: String? = nil,
         marker: URL?, hasher: PasswordHasher = PasswordHasher(), signOut: @escaping @Sendable () throws -> Void = {}
@@ -123,7 +123,7 @@ public final class AuthController: Sendable {
     ///
     /// Processes of one app, with the same preferences, take turns; the later one counts.
     ///
-    /// - Throws: ``CredentialsError/Code/invalidAccount``, those of ``PasswordHasher/hash(_:)-(_)``,
+    /// - Throws: ``CredentialsError/Code/invalidAccount``, those of `PasswordHasher.hash(_:)`,
     ///   ``CredentialsError/Code/overtaken``, ``CredentialsError/Code/keychain``, ``CredentialsError/Code/file`` when
     ///   the preferences cannot be written, ``CredentialsError/Code/busy`` when another process of the app takes longer
     ///   than 30 seconds, ``CredentialsError/Code/taskCanceled``, and what the closure for signing out throws. The
@@ -169,7 +169,7 @@ public final class AuthController: Sendable {
     /// Asks for the password of the person who is signed in once more, as before showing something that matters.
     ///
     /// - Throws: ``CredentialsError/Code/wrongPassword``, ``CredentialsError/Code/notSignedIn``, those of
-    ///   ``PasswordHasher/verify(_:against:account:)-(_,_,_)``, ``CredentialsError/Code/keychain``,
+    ///   `PasswordHasher.verify(_:against:account:)`, ``CredentialsError/Code/keychain``,
     ///   ``CredentialsError/Code/file``, ``CredentialsError/Code/taskCanceled``.
     public func confirm(_ password: SignInPassword) async throws {
         let (note, hash) = try await threads.runUsingKeychains(orThrow: CredentialsError.notBegun) {
