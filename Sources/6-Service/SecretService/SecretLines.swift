@@ -118,6 +118,8 @@ final class SecretLines: Sendable {
     private let mailbox: Mailbox
     private let hub: SecretHub
     private static let workers = 8
+    /// The most of them for one process: long answers to all of its connections leave workers to others.
+    private static let mostWorkersOfAProcess = 2
     private static let mostConnections = 1024
     /// The most calls of one process that wait, and the most bytes of them.
     private static let mostOfAProcess = 128
@@ -216,7 +218,10 @@ final class SecretLines: Sendable {
         state.withLock { state in
             // One pass: a process may have a thousand connections.
             var longest: [Int32: Line] = [:]
-            for line in state.lines.values where line.hasWork {
+            var busy: [Int32: Int] = [:]
+            for line in state.lines.values where line.isAtWork { busy[line.process, default: 0] += 1 }
+            for line in state.lines.values
+            where line.hasWork && busy[line.process, default: 0] < Self.mostWorkersOfAProcess {
                 if let other = longest[line.process], other.lastUse <= line.lastUse { continue }
                 longest[line.process] = line
             }
@@ -250,7 +255,7 @@ final class SecretLines: Sendable {
                 if deadline != nil { line.mustLookAtPrompts = true }
                 if line.awaitsUnlock { line.endPause() }
             }
-            return line.hasWork
+            return state.lines.values.contains { $0.process == line.process && $0.hasWork }
         }
         // The answer is sent before the signals, and a pause of the line is looked at.
         mailbox.wake()

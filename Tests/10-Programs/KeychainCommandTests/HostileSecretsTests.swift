@@ -187,6 +187,50 @@ import Testing
             """#, ["[2097152, 'LimitsExceeded', 'LimitsExceeded', 'LimitsExceeded', 1000]", "0"])
     }
 
+    /// A program whose connections all ask for everything leaves workers to others.
+    @Test func manySearchesOfOneProgram() throws {
+        try check(
+            .bus,
+            #"""
+            cat > search.py <<'END'
+            from start import *
+            import threading
+            times, stop = [], threading.Event()
+            def work():
+                c = open_dbus_connection()
+                while not stop.is_set():
+                    start = time.time()
+                    assert len(ask(c, root, secret('Service'), 'SearchItems', 'a{ss}', ({'kind': 'x'},))[0]) == 400
+                    times.append(time.time() - start)
+            threads = [threading.Thread(target=work) for _ in range(12)]
+            for thread in threads: thread.start()
+            print('ready'); sys.stdout.flush()
+            sys.stdin.readline()
+            stop.set()
+            for thread in threads: thread.join()
+            print(sorted(times)[len(times) // 2])
+            END
+            cp /usr/bin/python3 $HOME/other-program
+            /usr/bin/python3 - <<'END'
+            from start import *
+            c = secretstorage.dbus_init()
+            for number in range(400): secretstorage.Collection(c).create_item('L', {'n': str(number), 'kind': 'x'}, b'x')
+            other = subprocess.Popen([os.environ['HOME'] + '/other-program', 'search.py'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            other.stdout.readline()
+            time.sleep(1)
+            own = open_dbus_connection()
+            waits = []
+            for _ in range(20):
+                start = time.time()
+                assert ask(own, root, secret('Service'), 'ReadAlias', 's', ('default',)) == (login,)
+                waits.append(time.time() - start)
+                time.sleep(0.05)
+            search = float(other.communicate('\n')[0])
+            print(sorted(waits)[10] * 3 < search or (sorted(waits)[10], search))
+            END
+            """#, ["True"])
+    }
+
     /// A process has four calls with lists in line, and others do not wait for more of them.
     @Test func callsWithLongLists() throws {
         try check(
