@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// The exit statuses of `keychain backup`: the table in Documentation/Operation.md, line by line.
+/// The exit statuses of `keychain backup`: the table in Documentation/Operate/Operation.md, line by line.
 @Suite struct BackupStatusTests {
     private let workplace: Workplace
 

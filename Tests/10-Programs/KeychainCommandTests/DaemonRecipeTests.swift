@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The ways to start a user's daemon without systemd, as Documentation/Daemon.md has them.
+/// The ways to start a user's daemon without systemd, as Documentation/Operate/Daemon.md has them.
 @Suite struct DaemonRecipeTests {
     private let workplace: Workplace
 

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What each command takes away, what it asks, and what brings it back: the table in Documentation/Operation.md, line
-/// by line.
+/// What each command takes away, what it asks, and what brings it back: the table in
+/// Documentation/Operate/Operation.md, line by line.
 @Suite struct LossTests {
     /// A line of the table.
     struct Line: Sendable, CustomTestStringConvertible {

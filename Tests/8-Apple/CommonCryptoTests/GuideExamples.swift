@@ -1,5 +1,6 @@
 import CommonCrypto
 import Foundation
+import TestSupport
 import Testing
 
 /// The example of Documentation/Use/SecurityModule.md, run, and the check that it is the same.
@@ -12,8 +13,7 @@ import Testing
         #expect(Data(digest).hex == "f53c09ca39717a45c62d9aca8f8113eddbfd5f81dcab0b33b1c1834075225e68")
 
         let run = try Self.lines(of: URL(filePath: #filePath))
-        let page = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Documentation/Use/SecurityModule.md").standardizedFileURL
+        let page = Repository.file("Documentation/Use/SecurityModule.md")
         let example = try Self.lines(of: page).drop { $0 != "import CommonCrypto" }.dropFirst().prefix { $0 != "```" }
         #expect(example.count == 3)
         #expect(run.firstRange(of: example) != nil)

@@ -6,7 +6,7 @@ import ProtectedDatabase
 import TestSupport
 import Testing
 
-/// The examples of Documentation/Databases.md, run, and the check that they are the same.
+/// The examples of Documentation/Use/Databases.md, run, and the check that they are the same.
 @Suite struct GuideExamples {
     private struct Note: Codable, PersistableRecord {
         var id: Int64

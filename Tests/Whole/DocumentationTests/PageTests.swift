@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Links and names of tests in the pages mean something, and the first pages stay short.
 @Suite struct PageTests {
     private static let read = Result {
-        try Pages(URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL)
+        try Pages(Repository.root)
     }
     private let pages: Pages
 
@@ -37,6 +38,13 @@ import Testing
                 == ["\(page) has a link to ../Images/nothing.png, which does not exist"])
         #expect(problems(page, "[there](../Operate/Daemon.md#limits) [here](#keys) `[code](Nowhere.md)`").isEmpty)
         #expect(problems(page, "[elsewhere](https://example.org/Nowhere.md#nothing)").isEmpty)
+    }
+
+    @Test func placesThatDoNotExistAreFound() {
+        let page = "CONTRIBUTING.md"
+        #expect(problems(page, "`Tests/Nowhere`") == ["\(page) names Tests/Nowhere, which does not exist"])
+        #expect(problems(page, "`Scripts/no.sh --go`") == ["\(page) names Scripts/no.sh, which does not exist"])
+        #expect(problems(page, "`Sources/` `Package.swift` `Sources/10-Programs/…` `Tests/Whole`").isEmpty)
     }
 
     @Test func headingsAreNamedAsInLinks() {

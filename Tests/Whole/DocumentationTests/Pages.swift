@@ -66,7 +66,7 @@ struct Pages {
     }
 
     func problems(of page: String, _ text: String) -> [String] {
-        brokenLinks(of: page, text) + missingTests(of: page, text)
+        brokenLinks(of: page, text) + missingPlaces(of: page, text) + missingTests(of: page, text)
             + (page.contains(".docc/") ? strayExamples(of: page, text) : [])
             + (Self.measures[page].map { Self.excess(of: page, text, over: $0) } ?? [])
             + (page == Self.claims ? Self.claimsWithoutTests(text) : [])
@@ -90,6 +90,16 @@ extension Pages {
             let headings = (target == page ? text : texts[target]).map(Self.headings) ?? []
             return headings.contains(parts[1]) ? nil : "\(page) has a link to \(link), which has no such heading"
         }
+    }
+
+    /// The paths in backticks to files and folders that do not exist, such as `Tests/Whole`: from the package's folder
+    /// on, or from the page's.
+    func missingPlaces(of page: String, _ text: String) -> [String] {
+        text.matches(of: #/`((?:Benchmarks|Documentation|Examples|Packaging|Scripts|Sources|Tests)/[\w@+.\/-]*)[` ]/#)
+            .map { String($0.1.hasSuffix("/") ? $0.1.dropLast() : $0.1) }.filter {
+                !places.contains($0) && !places.contains(Self.path($0, from: page))
+            }
+            .map { "\(page) names \($0), which does not exist" }
     }
 
     private static func path(_ link: String, from page: String) -> String {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation of each public product with DocC, after a build of the package.
 
-    check-catalogues.py [PRODUCT …]
+    catalogues.py [PRODUCT …]
 
 A product's documentation is its catalogue (NAME.docc) with the doc comments of its module and of the modules that it
 re-exports: those are what a program sees that imports the product. A link to a symbol that does not exist is an error;
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHECKS = f"{ROOT}/.build-checks"
 
 
@@ -66,7 +66,7 @@ def extract(module, graphs, triple, flags):
          "-output-dir", f"{graphs}/{module}", "-minimum-access-level", "public", *flags],
         capture_output=True, text=True)
     if run.returncode:
-        sys.exit(f"check-catalogues: no symbols of {module}:\n{run.stderr}")
+        sys.exit(f"catalogues: no symbols of {module}:\n{run.stderr}")
 
 
 def merge(product, graphs, output):
@@ -106,7 +106,7 @@ def problems(product, work, catalogue):
 def main():
     for tool in ("docc", "swift-symbolgraph-extract"):
         if not shutil.which(tool):
-            sys.exit(f"check-catalogues: the toolchain has no {tool}")
+            sys.exit(f"catalogues: the toolchain has no {tool}")
     names = sys.argv[1:] or products()
     triple = json.loads(subprocess.check_output(["swift", "-print-target-info"]))["target"]["triple"]
     flags = c_modules()
@@ -127,7 +127,7 @@ def main():
         with open(f"{planted}/{names[0]}.md", "a") as page:
             page.write("\n### Planted\n\n- ``NoSuchSymbol``\n")
         if not any("NoSuchSymbol" in line for line in problems(names[0], work, planted)):
-            found.append("check-catalogues: DocC did not find a link to a symbol that does not exist")
+            found.append("catalogues: DocC did not find a link to a symbol that does not exist")
     for line in dict.fromkeys(found):
         print(line)
     if found:
