@@ -3,7 +3,6 @@ package struct PageGeometry: Sendable, Hashable {
     /// The bytes at the end of each page for the extra bytes, the epoch, the nonce and the tag. SQLite does not use
     /// them.
     package static let reserved = 48
-    package static let defaultPageSize = 4096
 
     /// In bytes: a power of two from 512 to 65,536 (SQLite's limits).
     package let pageSize: Int

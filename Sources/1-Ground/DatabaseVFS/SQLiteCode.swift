@@ -3,12 +3,7 @@ import CSQLite
 
 /// SQLite's codes that its header defines as expressions, which Swift does not import.
 enum SQLiteCode {
-    static let ioRead = SQLITE_IOERR | (1 << 8)
     static let ioShortRead = SQLITE_IOERR | (2 << 8)
-    static let ioWrite = SQLITE_IOERR | (3 << 8)
-    static let ioSync = SQLITE_IOERR | (4 << 8)
-    static let ioTruncate = SQLITE_IOERR | (6 << 8)
-    static let ioSize = SQLITE_IOERR | (7 << 8)
     static let ioDelete = SQLITE_IOERR | (10 << 8)
     static let ioNoMemory = SQLITE_IOERR | (12 << 8)
     /// The key was revoked.

@@ -13,16 +13,6 @@ package func closeDescriptors(from lowest: Int32, in actions: inout posix_spawn_
     _ = add(&actions, lowest)
 }
 
-/// Makes the next child process run in `folder`.
-///
-/// - Returns: False with glibc before 2.29, which does not have this action.
-package func changeFolder(to folder: String, in actions: inout posix_spawn_file_actions_t) -> Bool {
-    typealias AddChange =
-        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
-    guard let add: AddChange = libraryFunction("posix_spawn_file_actions_addchdir_np") else { return false }
-    return add(&actions, folder) == 0
-}
-
 /// Makes the next child process start with no blocked signal, and with the default action for `signals`.
 ///
 /// Without this, the child would ignore the signals that this process ignores.

@@ -92,7 +92,7 @@ package enum ProcessVault {
         (try? VaultPlace(environment: Environment.value))?.variableAgainstDaemon
     }
 
-    /// Who this process is when it does not say so: with a daemon, who that says it is.
+    /// The client that this process is if it does not say so. A daemon says who it is.
     private static func undeclaredClient(of vault: OpenVault) -> Client {
         guard case .remote(let connection) = vault, environmentGroups().isEmpty else { return environmentClient() }
         return connection.caller.client

@@ -17,7 +17,7 @@ package struct AuditShares {
         package init() {}
     }
 
-    /// Whose share is used up.
+    /// The share that is used up.
     enum Shortage { case program, user }
 
     private enum Purpose: Hashable {

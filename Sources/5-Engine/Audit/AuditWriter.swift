@@ -18,7 +18,7 @@ struct AuditWriter {
     /// The head of the other log as it was read last. While it stays the same, it need not be decoded again.
     struct OtherHead: Sendable {
         var file = Data()
-        /// Under which key it was decoded.
+        /// The key that it was decoded with.
         var key: UUID?
         /// The number of the last record; nil if the head does not tell.
         var number: UInt64?

@@ -6,7 +6,7 @@ import VaultInterface
 struct SecretAccess {
     /// The vault with what the program may do now. New items go to the first group of its client.
     let session: () throws(VaultError) -> VaultSession
-    /// Who the program is, for a person.
+    /// The name of the program, for a person.
     let name: String
 }
 

@@ -11,7 +11,7 @@ package final class SecretFronts: Sendable {
         private let fronts: SecretFronts
         private let program: ServedProgram
         private let front: Front
-        /// On which the front reports, until somebody takes it.
+        /// The socket on which the front reports, until somebody takes it.
         private let socket: Mutex<Int32>
 
         fileprivate init(_ fronts: SecretFronts, _ program: ServedProgram, _ front: Front, _ socket: Int32) {

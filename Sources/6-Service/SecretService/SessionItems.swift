@@ -5,7 +5,7 @@ import Synchronization
 /// The items of the collections `session`, which are in memory alone and go with the process. Each program has a
 /// collection of its own.
 final class SessionItems: Sendable {
-    /// Whose items they are.
+    /// The program to which items belong.
     struct Owner: Hashable, Sendable {
         var user: UInt32
         var group: String

@@ -48,8 +48,7 @@ enum Linux {
     static let pathOnly: Int32 = 0o10_000_000
     /// `AT_EMPTY_PATH` (linux/fcntl.h): operates on the descriptor itself.
     static let emptyPath: Int32 = 0x1000
-    /// `RENAME_NOREPLACE` and `RENAME_EXCHANGE` (linux/fs.h).
-    static let renameWithoutReplacing: UInt32 = 1
+    /// `RENAME_EXCHANGE` (linux/fs.h).
     static let renameExchanging: UInt32 = 2
 }
 

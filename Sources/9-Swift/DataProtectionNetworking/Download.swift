@@ -23,7 +23,7 @@ final class Download: NSObject, URLSessionDataDelegate, Sendable {
     private let writer: ProtectedFileWriter
     /// The delegate's queue of the transfer.
     private let queue: BoundedQueue
-    /// Whose delegate is asked.
+    /// The session whose delegate is asked.
     private let asked: URLSession
     private let progress: (@Sendable (Int64, Int64?) -> Void)?
 

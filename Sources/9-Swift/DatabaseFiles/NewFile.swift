@@ -106,7 +106,7 @@ final class NewFile: UnfinishedDatabase {
     }
 }
 
-/// Who may use a file that takes the place of another.
+/// The users who may use a file that takes the place of another.
 enum SameOwner {
     static func apply(_ information: stat, to path: String) throws {
         var present = stat()

@@ -50,7 +50,7 @@ extension ProtectedDatabaseFile {
         public let protection: FileProtectionType?
         /// The keychain's name for the class, one of the `kSecAttrAccessible…` strings; nil for a file.
         public let accessible: String?
-        /// Whose programs may open the database; nil for a file.
+        /// The access group whose programs may open the database; nil for a file.
         public let accessGroup: String?
         /// What the keychain asks for besides; nil for a file.
         package let accessControl: AccessControl?

@@ -2,7 +2,7 @@
 import Foundation
 import Hummingbird
 
-/// Who has sent a request.
+/// The person who has sent a request.
 public struct SignedIn: Sendable, Hashable {
     /// The account, as `SessionTokens` was told at the sign-in.
     public let account: String
@@ -14,7 +14,7 @@ public struct SignedIn: Sendable, Hashable {
 
 /// A request's context that knows who has sent it. ``SessionMiddleware`` fills it in.
 public protocol SignInRequestContext: RequestContext {
-    /// Who is signed in; nil for nobody.
+    /// The person who is signed in; nil if nobody is.
     var signedIn: SignedIn? { get set }
 }
 #endif

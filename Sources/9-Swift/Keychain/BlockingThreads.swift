@@ -221,7 +221,7 @@ private final class Ticket<Success: Sendable>: Sendable {
         }
     }
 
-    /// Who waits for the job that begins now; nil if it was called off.
+    /// The task that waits for the job that begins now; nil if the job was called off.
     func begin() -> Continuation? {
         state.withLock { state in
             guard case .waiting(let continuation, _) = state else { return nil }

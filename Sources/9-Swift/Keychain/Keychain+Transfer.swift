@@ -5,7 +5,7 @@ import KeychainServices
 import VaultInterface
 
 extension Keychain {
-    /// Who can open a file of items: the holder of a private key, or who knows a passphrase.
+    /// The people who can open a file of items: the holder of a private key, or those who know a passphrase.
     public struct Recipient: Sendable {
         enum Kind {
             case key(ItemRecipient)

@@ -44,7 +44,7 @@ extension Keychain {
 
 /// A change to the vault.
 public struct KeychainChange: Sendable, Hashable {
-    /// Who changed it.
+    /// The process that changed it.
     public enum Origin: Sendable, Hashable {
         /// This process.
         case thisProcess
@@ -52,7 +52,7 @@ public struct KeychainChange: Sendable, Hashable {
         case anotherProcess
     }
 
-    /// Who changed it.
+    /// The process that changed it.
     public let origin: Origin
 }
 

@@ -1,7 +1,7 @@
 import Access
 import VaultInterface
 
-/// Who this program is to the keychain, and which access groups it holds.
+/// The name of this program in the keychain, and the access groups that it holds.
 public enum KeychainProgram {
     /// Declares the program's identity for all keychain operations that follow.
     ///

@@ -14,7 +14,7 @@ import VaultInterface
 public enum KeychainPrompt {
     /// What a person is asked.
     public struct Question: Sendable, Hashable {
-        /// What for, as the program that uses the keychain gave it. Show it after the program's name.
+        /// What the program that uses the keychain needs the answer for. Show it after the program's name.
         public var reason: String
         /// What was wrong with the last answer; nil at the first time.
         public var complaint: String?

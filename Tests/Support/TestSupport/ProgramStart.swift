@@ -143,3 +143,13 @@ package struct ProgramError: Error, CustomStringConvertible {
         "\(program) does not start: \(String(cString: strerror(errno))); Scripts/install/setup.sh --tests installs what tests need"
     }
 }
+
+/// Makes the next child process run in `folder`.
+///
+/// - Returns: False with glibc before 2.29, which does not have this action.
+private func changeFolder(to folder: String, in actions: inout posix_spawn_file_actions_t) -> Bool {
+    typealias AddChange =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
+    guard let add: AddChange = libraryFunction("posix_spawn_file_actions_addchdir_np") else { return false }
+    return add(&actions, folder) == 0
+}

@@ -7,7 +7,7 @@ enum Integration: String, CaseIterable {
     case git, docker, podman, cargo, aws, portal
     case sessionBus = "session-bus"
 
-    /// Who uses it.
+    /// The programs that use it.
     var programs: String {
         switch self {
         case .git: "git"

@@ -72,7 +72,7 @@ package final class RemoteVault: Vault {
 /// An operation on its way to a daemon.
 struct RemoteCall<Operation: VaultOperation> {
     var operation: Operation
-    /// Who the client says it is.
+    /// What the client says about itself.
     var claim: Client
     var canAsk: Bool
     var prompt: any PasscodePrompt

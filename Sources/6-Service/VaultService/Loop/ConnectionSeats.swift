@@ -20,7 +20,7 @@ package final class ConnectionSeat: @unchecked Sendable {
     package let descriptor: Int32
     package let user: UInt32
     package let process: pid_t
-    /// Whose share the connection is taken from: until it is greeted, that of its process.
+    /// The program from whose share the connection is taken: until it is greeted, its process.
     fileprivate(set) var program: ServedProgram
     /// Nil until the first byte.
     var connection: (any LoopedConnection)?

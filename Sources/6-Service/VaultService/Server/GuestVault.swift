@@ -84,7 +84,7 @@ package final class GuestVault: Vault {
         }
     }
 
-    /// Whose share the operations are taken from.
+    /// The program from whose share the operations are taken.
     package var program: ServedProgram { state.withLock { $0.grant.program } ?? ServerConnection.ownersTool }
 
     private var user: uid_t {

@@ -108,7 +108,7 @@ private struct Budgets<Caller: Hashable & Sendable>: Sendable {
     }
 
     private var budgets: [Caller: Budget] = [:]
-    /// Who made the last request, and when.
+    /// The program that made the last request, and when it did.
     private var last: (caller: Caller, time: ContinuousClock.Instant)?
     /// When a caller other than the last one made its last request.
     private var other: ContinuousClock.Instant?

@@ -169,7 +169,7 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
 
     // MARK: Requests
 
-    /// Whose share the connection's requests are taken from.
+    /// The program from whose share the connection's requests are taken.
     private var program: ServedProgram { grant.program ?? Self.ownersTool }
 
     /// Reads a request, which keeps its room until ``forgetRequest()``.

@@ -24,7 +24,7 @@ package struct RequestHeader: WireValue, Equatable {
     }
 
     package var subject: Subject
-    /// Who the client says it is: the server grants what is both claimed here and held there.
+    /// What the client says about itself. The server grants what the client claims and holds.
     package var claim: Client
     /// Whether the client could put a question to a person.
     package var canAsk: Bool

@@ -6,7 +6,7 @@ public struct SignInSession: Sendable, Hashable, Codable {
     public var hash: Data
     /// What the tokens of one sign-in have in common.
     public var family: UUID
-    /// Who is signed in.
+    /// The account that is signed in.
     public var account: String
     /// When the person signed in.
     public var begun: Date

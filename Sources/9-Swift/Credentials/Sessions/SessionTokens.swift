@@ -38,7 +38,7 @@ public struct SessionTokens: Sendable {
 
     /// What a token that was shown has brought.
     public struct Visit: Sendable, Hashable {
-        /// Who is signed in.
+        /// The account that is signed in.
         public let account: String
         /// When the person signed in.
         public let begun: Date

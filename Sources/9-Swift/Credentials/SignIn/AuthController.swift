@@ -3,12 +3,12 @@ import Keychain
 import Synchronization
 import VaultInterface
 
-/// Who is signed in to an app on this device.
-///The password itself is not stored. The keychain has a salted hash of it, so that the app can ask for the password
-///again. The app's preferences hold a note of the signed-in person and no secret. A person is signed in if the note
-///names the person and the keychain has the hash. Several processes of an app may have controllers of the same
-///preferences: they take turns.
-/// in the keychain. Several processes of an app may have controllers of the same preferences: they take turns.
+/// The person who is signed in to an app on this device.
+///
+/// The password itself is not stored. The keychain has a salted hash of it, so that the app can ask for the password
+/// again. The app's preferences hold a note of the signed-in person and no secret. A person is signed in if the note
+/// names the person and the keychain has the hash. Several processes of an app may have controllers of the same
+/// preferences: they take turns.
 ///
 /// ```swift
 /// let auth = try AuthController(service: "com.example.friendvatars", marker: data.appending(path: "installed"))
@@ -31,7 +31,7 @@ public final class AuthController: Sendable {
 
     /// Whether somebody is signed in.
     public struct Status: Sendable, Hashable {
-        /// Who is; nil for nobody.
+        /// The person who is signed in; nil if nobody is.
         public let user: User?
         /// Whether somebody is.
         public var isSignedIn: Bool { user != nil }
