@@ -8,7 +8,7 @@ let certificates = Target.Dependency.product(name: "X509", package: "swift-certi
 let tokens = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 
 // SwiftPM gives an alias only to a package that is named by the folder it is in.
-let keychain = Context.packageDirectory.split(separator: "/").dropLast(3).last.map(String.init) ?? ""
+let keychain = Context.packageDirectory.split(separator: "/").dropLast(4).last.map(String.init) ?? ""
 
 let package = Package(
     name: "WithoutSecurity",
