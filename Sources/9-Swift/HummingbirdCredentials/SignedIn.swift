@@ -2,7 +2,7 @@
 import Foundation
 import Hummingbird
 
-/// The person who has sent a request.
+/// The person who sent a request.
 public struct SignedIn: Sendable, Hashable {
     /// The account, as `SessionTokens` was told at the sign-in.
     public let account: String

@@ -12,8 +12,8 @@ final class FrontLink {
     init(_ descriptor: Int32) { socket = FrameSocket(descriptor) }
 
     var hasUnsent: Bool { outgoing.count > 0 }
-    /// The bytes that wait for the other end.
-    var unsent: Int { outgoing.count - sent }
+    /// The bytes in memory for the other end. What is sent stays there until all is.
+    var held: Int { outgoing.count }
 
     func report(_ report: FrontReport) { report.encode(to: outgoing) }
 

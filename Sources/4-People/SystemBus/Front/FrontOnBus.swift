@@ -51,9 +51,9 @@ final class FrontOnBus {
     private static let mostCalls = 16_384
     /// What may wait of one process. Lists take long to read, and other programs' calls are read after them.
     private static let mostOfProcess = Counts(calls: 128, lists: 4, bytes: 16 << 20)
-    /// Above this many bytes that wait for the other process, no further message is read. Below it, all that comes is
-    /// looked at: a program's calls are refused soonest if they are too many, and others come after them.
-    private static let mostUnsent = 64 << 20
+    /// Above this many bytes in memory for the other process, no further message is read until they are sent. Below it,
+    /// all that comes is looked at: too many calls of a program are refused at once, and others come after them.
+    private static let mostHeld = 64 << 20
     /// How many messages are looked at before the next answer.
     private static let portion = 64
 
@@ -116,7 +116,7 @@ final class FrontOnBus {
     }
 
     private var mayRead: Bool {
-        link.unsent <= Self.mostUnsent && calls.count < Self.mostCalls && !peer.hasUnsent
+        link.held <= Self.mostHeld && calls.count < Self.mostCalls && !peer.hasUnsent
     }
 
     private func nextOrder() throws -> (FrontOrder, Bool)? {
@@ -175,7 +175,8 @@ final class FrontOnBus {
 
     private func process(of sender: String) -> Int32? {
         if let known = processes[sender] { return known }
-        let process = (try? asking.process(owning: sender)) ?? nil
+        let answer = try? asking.call(.bus, "GetConnectionUnixProcessID", [.string(sender)])
+        let process = answer?.first?.unsigned.flatMap { Int32(exactly: $0) }
         processes[sender] = .some(process)
         return process
     }
