@@ -99,27 +99,28 @@ floor(
     "Sources/2-Contract",
     module("KeychainModel", uses: "Bytes"),
     module("Access", uses: "Bytes", "CLibrary", "KeychainModel"),
-    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel", "SystemLibraries"),
+    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel"),
+    module("ProcessVault", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "SystemLibraries", "VaultInterface"),
     module("StatusCodes", uses: "Access", "VaultInterface"))
 
 // What keys, certificates and hashes of passwords are and do.
 floor(
     "Sources/3-Keys",
     module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
-    module("OpenSSLCertificates", uses: "Bytes", "CLibrary", "Certificates", "SystemLibraries", asn1),
+    module("OpenSSLCertificates", uses: "Bytes", "Certificates", "CLibrary", "SystemLibraries", asn1),
     module(
-        "OnlineChecks",
-        uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SystemHTTP", "SystemLibraries", crypto),
+        "OnlineChecks", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SystemHTTP",
+        "SystemLibraries", crypto),
     module(
-        "KeyCryptography",
-        uses: "Bytes", "Certificates", "KeychainModel", "SystemLibraries", "VaultInterface", asn1, crypto),
+        "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
+        "VaultInterface", asn1, crypto),
+    module("VaultKeys", uses: "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
     module(
-        "VaultKeys",
-        uses: "Certificates", "KeyCryptography", "KeychainModel", "StatusCodes", "VaultInterface"),
-    module("StoredKeys", uses: "Access", "Certificates", "KeyCryptography", "KeychainModel", "VaultInterface"),
+        "StoredKeys", uses: "Access", "Certificates", "KeychainModel", "KeyCryptography", "ProcessVault",
+        "VaultInterface"),
     module(
-        "PasswordHashes", uses: "Bytes", "CLibrary", "CSodium", "KeychainModel", "SystemLibraries", crypto, cryptoExtras
-    ))
+        "PasswordHashes", uses: "Bytes", "CLibrary", "CSodium", "KeychainModel", "SystemLibraries", crypto,
+        cryptoExtras))
 
 // Asking a person, and hearing of locks.
 floor(
@@ -139,20 +140,17 @@ floor(
     library("CTSS2"),
     module(
         "TPM", uses: "Attestation", "Bytes", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
-    module(
-        "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
+    module("Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
     module("Sealing", uses: "Bytes", "KeychainModel", crypto),
     module(
-        "Items",
-        uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel", "Sealing",
-        "SystemSQLite"),
+        "Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel",
+        "Sealing", "SystemSQLite"),
     module(
         "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SecureMemory",
         "SystemLibraries", "VaultInterface", crypto),
     module(
-        "Vault",
-        uses: "Access", "Attestation", "Audit", "Bytes", "CLibrary", "Certificates", "Enclave", "Items", "Keybag",
-        "KeychainModel", "Presence", "PrivateFiles", "Sealing", "SecureMemory", "SystemLibraries", "TPM",
+        "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "Certificates", "CLibrary", "Enclave", "Items",
+        "Keybag", "KeychainModel", "Presence", "PrivateFiles", "Sealing", "SecureMemory", "SystemLibraries", "TPM",
         "VaultInterface", crypto))
 
 // The vault across a socket.
@@ -160,9 +158,9 @@ floor(
     "Sources/6-Service",
     module(
         "VaultService", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "KeychainModel", "Presence",
-        "SystemLibraries", "VaultInterface"),
+        "ProcessVault", "SystemLibraries", "VaultInterface"),
     module(
-        "SSHAgent", uses: "Bytes", "CLibrary", "Certificates", "Frames", "KeyCryptography", "VaultService", asn1,
+        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeyCryptography", "VaultService", asn1,
         crypto),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Frames", "KeychainModel", "StoredKeys",
@@ -175,37 +173,31 @@ floor(
         "ProtectedFiles", uses: "Bytes", "CLibrary", "KeychainModel", "PreparedAEAD", "SystemLibraries",
         "VaultInterface", crypto),
     module(
-        "PasswordFiles",
-        uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "VaultInterface", crypto, cryptoExtras,
-        links: ["Keybag"]),
+        "PasswordFiles", uses: "Bytes", "CLibrary", "KeychainModel", "ProcessVault", "ProtectedFiles", "VaultInterface",
+        crypto, cryptoExtras, links: ["Keybag"]),
     module(
-        "ItemFiles",
-        uses: "Bytes", "CLibrary", "Certificates", "Frames", "KeyCryptography", "KeychainModel", "PasswordFiles",
-        "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
+        "ItemFiles", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeychainModel", "KeyCryptography",
+        "PasswordFiles", "ProcessVault", "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
     library("CFuse3"),
     module(
-        "MountedFolder",
-        uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries", "VaultInterface",
-        crypto, cryptoExtras))
+        "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
+        "VaultInterface", crypto, cryptoExtras))
 
 // Apple's names.
 floor(
     "Sources/8-Apple",
     module(
-        "KeychainServices",
-        uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography", "OnlineChecks",
-        "OpenSSLCertificates", "StatusCodes", "StoredKeys", "VaultInterface", "VaultKeys", crypto,
-        links: ["Vault", "VaultService"]),
+        "KeychainServices", uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography",
+        "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "StatusCodes", "StoredKeys", "VaultInterface",
+        "VaultKeys", crypto, links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
-        "LocalAuthenticationServices",
-        uses: "Access", "Bytes", "Certificates", "KeyCryptography", "KeychainModel", "KeychainServices", "StoredKeys",
-        "VaultInterface", "VaultKeys", crypto),
+        "LocalAuthenticationServices", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
+        "KeyCryptography", "ProcessVault", "StoredKeys", "VaultInterface", "VaultKeys", crypto),
     module("LocalAuthentication", uses: "LocalAuthenticationServices"),
     module(
-        "EnclaveKeys",
-        uses: "Bytes", "KeyCryptography", "KeychainModel", "KeychainServices", "LocalAuthenticationServices",
-        "VaultInterface", crypto),
+        "EnclaveKeys", uses: "Bytes", "KeychainModel", "KeychainServices", "KeyCryptography",
+        "LocalAuthenticationServices", "ProcessVault", "VaultInterface", crypto),
     module("CryptoKit", uses: "EnclaveKeys", crypto),
     module("CommonCrypto", links: [crypto]))
 
@@ -214,40 +206,33 @@ floor(
     "Sources/9-Swift",
     module(
         "Keychain", uses: "Access", "Bytes", "CLibrary", "ItemFiles", "KeychainModel", "KeychainServices", "Presence",
+        "ProcessVault", "VaultInterface"),
+    module(
+        "DataProtectionEssentials", uses: "Bytes", "CLibrary", "KeychainModel", "PasswordFiles", "ProcessVault",
+        "ProtectedFiles", "SystemLibraries", "VaultInterface", links: ["Vault", "VaultService"]),
+    module(
+        "DataProtection", uses: "Bytes", "CLibrary", "DataProtectionEssentials", "KeychainModel", "ProtectedFiles",
         "VaultInterface"),
-    module(
-        "DataProtectionEssentials",
-        uses: "Bytes", "CLibrary", "KeychainModel", "PasswordFiles", "ProtectedFiles", "SystemLibraries",
-        "VaultInterface",
-        links: [
-            "Vault",
-            "VaultService",
-        ]),
-    module(
-        "DataProtection",
-        uses: "Bytes", "CLibrary", "DataProtectionEssentials", "KeychainModel", "ProtectedFiles", "VaultInterface"),
     module("DataProtectionNetworking", uses: "Bytes", "DataProtection"),
     module(
-        "DatabaseFiles",
-        uses: "Bytes", "CLibrary", "CSQLite", "DataProtectionEssentials", "DatabasePages", "DatabaseVFS",
-        "KeychainModel", "StoredKeys", "SystemLibraries", "SystemSQLite", "VaultInterface"),
+        "DatabaseFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS",
+        "DataProtectionEssentials", "KeychainModel", "ProcessVault", "StoredKeys", "SystemLibraries", "SystemSQLite",
+        "VaultInterface"),
     module(
-        "ProtectedDatabase",
-        uses: "DataProtectionEssentials", "DatabaseFiles", "DatabaseVFS", "KeychainServices", "SystemSQLite", grdb),
+        "ProtectedDatabase", uses: "DatabaseFiles", "DatabaseVFS", "DataProtectionEssentials", "KeychainServices",
+        "SystemSQLite", grdb),
     module(
-        "SealedFields",
-        uses: "Bytes", "KeychainModel", "KeychainServices", "PreparedAEAD", "StoredKeys", "VaultInterface", crypto, grdb
-    ),
+        "SealedFields", uses: "Bytes", "KeychainModel", "KeychainServices", "PreparedAEAD", "ProcessVault",
+        "StoredKeys", "VaultInterface", crypto, grdb),
     module(
-        "Credentials",
-        uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles", "StoredKeys",
-        "SystemLibraries", "VaultInterface", crypto),
+        "Credentials", uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles",
+        "StoredKeys", "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
     module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
-        "KeychainTesting",
-        uses: "Access", "Bytes", "CLibrary", "Enclave", "Keybag", "KeychainModel", "KeychainServices",
-        "LocalAuthenticationServices", "SecureMemory", "StatusCodes", "Vault", "VaultInterface", "VaultService"))
+        "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Enclave", "Keybag", "KeychainModel",
+        "KeychainServices", "LocalAuthenticationServices", "ProcessVault", "SecureMemory", "StatusCodes", "Vault",
+        "VaultInterface", "VaultService"))
 
 // A package that depends on this one gets the libraries alone: it neither fetches nor plans what only the programs and
 // the tests need. SwiftPM reads the manifest of a dependency from its repository, in which it is at the root, and then
@@ -276,26 +261,23 @@ if !isFetched {
     floor(
         "Sources/10-Programs",
         module(
-            "KeychainDaemon",
-            uses: "Access", "Audit", "Bytes", "CLibrary", "Frames", "KeychainModel", "LockSignals", "Presence",
-            "PrivateFiles", "SecretService", "SystemBus", "SystemLibraries", "Vault", "VaultInterface", "VaultService",
-            arguments,
-            lifecycle, logging, metrics, signals),
+            "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Frames", "KeychainModel", "LockSignals",
+            "Presence", "PrivateFiles", "ProcessVault", "SecretService", "SystemBus", "SystemLibraries", "Vault",
+            "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
         program(
-            "KeychainCommand",
-            uses: "Access", "Attestation", "Bytes", "CLibrary", "CSQLite", "Certificates", "DatabaseFiles",
-            "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "ItemFiles", "KeyCryptography", "Keybag",
-            "KeychainDaemon", "KeychainModel", "MountedFolder", "OpenSSLCertificates", "PasswordFiles", "Presence",
-            "PrivateFiles", "ProtectedFiles",
-            "SSHAgent", "SecretService", "SecureMemory", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries",
-            "SystemSQLite", "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "KeychainCommand", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CSQLite",
+            "DatabaseFiles", "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "ItemFiles", "Keybag",
+            "KeychainDaemon", "KeychainModel", "KeyCryptography", "MountedFolder", "OpenSSLCertificates",
+            "PasswordFiles", "Presence", "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecretService",
+            "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries", "SystemSQLite",
+            "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
-            "VaultBenchmark", path: "Benchmarks/Engine",
-            uses: "Access", "Audit", "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "Keybag",
-            "KeychainModel", "KeychainServices", "PasswordHashes", "ProtectedDatabase", "ProtectedFiles",
-            "SealedFields", "Sealing", "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
+            "VaultBenchmark", path: "Benchmarks/Engine", uses: "Access", "Audit", "Bytes", "CSQLite", "DatabasePages",
+            "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices", "PasswordHashes",
+            "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory", "Vault",
+            "VaultInterface", "VaultService", crypto))
 
     // The programs that tests run as other processes, and kill.
     floor(
@@ -306,8 +288,7 @@ if !isFetched {
         program("DatabaseWorker", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", grdb),
         program(
             "ErrorExamples", uses: "Credentials", "DataProtection", "Keychain", "ProtectedDatabase", "SealedFields",
-            crypto,
-            grdb),
+            crypto, grdb),
         program("FieldWorker", uses: "SealedFields", grdb),
         program("FileWorker", uses: "KeychainModel", "ProtectedFiles", "TestSupport"),
         program("PageWorker", uses: "DatabasePages", "KeychainModel", "TestSupport"),
@@ -315,17 +296,15 @@ if !isFetched {
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
         program("TrustWorker", uses: "KeychainServices"),
         program(
-            "VaultWorker",
-            uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory", "SystemBus",
-            "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
+            "VaultWorker", uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory",
+            "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
 
     floor(
         "Tests/Support",
         module(
-            "TestSupport",
-            uses: "Access", "Bytes", "DatabasePages", "DatabaseVFS", "Enclave", "Items", "Keybag", "KeychainModel",
-            "ProtectedFiles",
-            "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface", crypto, grdb))
+            "TestSupport", uses: "Access", "Bytes", "DatabasePages", "DatabaseVFS", "Enclave", "Items", "Keybag",
+            "KeychainModel", "ProtectedFiles", "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface",
+            crypto, grdb))
 
     // Each floor's tests, in the order of its modules. What no target of a module's own tests, its sign says.
     floor(
@@ -336,13 +315,10 @@ if !isFetched {
         tests("SystemHTTPTests", uses: "SystemHTTP", "TestSupport"),
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
-            "DatabasePagesTests",
-            uses: "Bytes", "DatabasePages", "KeychainModel", "PreparedAEAD", "TestSupport", crypto,
-            links: ["PageWorker"],
-            exclude: ["SQLCipher/Peer"], hasFixtures: true),
+            "DatabasePagesTests", uses: "Bytes", "DatabasePages", "KeychainModel", "PreparedAEAD", "TestSupport",
+            crypto, links: ["PageWorker"], exclude: ["SQLCipher/Peer"], hasFixtures: true),
         tests(
-            "DatabaseVFSTests",
-            uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
+            "DatabaseVFSTests", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
             links: ["DatabaseWorker"], exclude: ["Peer"]))
     floor(
         "Tests/2-Contract",
@@ -351,116 +327,95 @@ if !isFetched {
         "Tests/3-Keys",
         tests("CertificatesTests", uses: "Certificates", asn1, crypto, hasFixtures: true),
         tests(
-            "KeyCryptographyTests",
-            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "KeyCryptography",
-            "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"], hasFixtures: true),
+            "KeyCryptographyTests", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
+            "KeyCryptography", "ProcessVault", "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"],
+            hasFixtures: true),
         tests(
             "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]))
     floor(
         "Tests/4-People",
         tests("SystemBusTests", uses: "Bytes", "Frames", "SystemBus", "TestSupport"),
         tests(
-            "PresenceTests",
-            uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus", "SystemLibraries",
-            "TestSupport",
-            links: ["PresenceWorker"], exclude: ["Peer"]))
+            "PresenceTests", uses: "Access", "Bytes", "KeychainModel", "LockSignals", "Presence", "SystemBus",
+            "SystemLibraries", "TestSupport", links: ["PresenceWorker"], exclude: ["Peer"]))
     floor(
         "Tests/5-Engine",
         tests(
-            "EnclaveTests",
-            uses: "Attestation", "Enclave", "SecureMemory", "TPM", "TestSupport", crypto, exclude: ["Layout"]),
+            "EnclaveTests", uses: "Attestation", "Enclave", "SecureMemory", "TestSupport", "TPM", crypto,
+            exclude: ["Layout"]),
         tests(
             "KeybagTests", uses: "Bytes", "Enclave", "Keybag", "KeychainModel", "SecureMemory", "TestSupport", crypto),
         tests("SealingTests", uses: "Bytes", "KeychainModel", "Sealing", "TestSupport", crypto),
+        tests("ItemsTests", uses: "Access", "Bytes", "Items", "KeychainModel", "Sealing", "SystemSQLite"),
         tests(
-            "ItemsTests", uses: "Access", "Bytes", "Items", "KeychainModel", "Sealing", "SystemSQLite"),
+            "AuditTests", uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault",
+            "VaultInterface", crypto, exclude: ["Fixtures"]),
         tests(
-            "AuditTests",
-            uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault", "VaultInterface",
-            crypto, exclude: ["Fixtures"]),
-        tests(
-            "VaultTests",
-            uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel", "Sealing",
-            "SecureMemory",
-            "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
-            crypto, grdb,
-            exclude: ["Fixtures"]))
+            "VaultTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel",
+            "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
+            crypto, grdb, exclude: ["Fixtures"]))
     floor(
         "Tests/6-Service",
         tests(
-            "VaultServiceTests",
-            uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames", "KeychainDaemon", "KeychainModel",
-            "LocalAuthenticationServices", "ProtectedFiles", "StatusCodes", "TestSupport", "Vault",
-            "VaultInterface", "VaultService", grdb,
-            links: ["KeychainCommand"]),
+            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames",
+            "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
+            "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
         tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto))
     floor(
         "Tests/7-Storage",
         tests(
-            "ProtectedFilesTests",
-            uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
-            links: ["FileWorker"],
-            exclude: ["Peer"], hasFixtures: true),
+            "ProtectedFilesTests", uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport",
+            "VaultInterface", crypto, links: ["FileWorker"], exclude: ["Peer"], hasFixtures: true),
         tests(
-            "PasswordFilesTests",
-            uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport", "VaultInterface", crypto,
-            hasFixtures: true),
+            "PasswordFilesTests", uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport",
+            "VaultInterface", crypto, hasFixtures: true),
         tests(
-            "ItemFilesTests",
-            uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag", "KeychainModel",
-            "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys", crypto),
+            "ItemFilesTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag",
+            "KeychainModel", "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys",
+            crypto),
         tests(
-            "MountedFolderTests",
-            uses: "MountedFolder", "TestSupport", crypto, cryptoExtras, links: ["KeychainCommand", "VaultWorker"],
-            exclude: ["Layout", "Peer"]))
+            "MountedFolderTests", uses: "MountedFolder", "TestSupport", crypto, cryptoExtras,
+            links: ["KeychainCommand", "VaultWorker"], exclude: ["Layout", "Peer"]))
     floor(
         "Tests/8-Apple",
         tests(
-            "KeychainServicesTests",
-            uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices", "OnlineChecks",
-            "OpenSSLCertificates", "Security", "TestSupport", "VaultInterface", crypto, links: ["TrustWorker"],
-            hasFixtures: true),
+            "KeychainServicesTests", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
+            "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "Security", "TestSupport", "VaultInterface", crypto,
+            links: ["TrustWorker"], hasFixtures: true),
         tests(
-            "LocalAuthenticationServicesTests",
-            uses: "Access", "KeychainModel", "KeychainTesting", "LocalAuthentication", "LocalAuthenticationServices",
-            "StoredKeys", "TestSupport", "VaultInterface"),
+            "LocalAuthenticationServicesTests", uses: "Access", "KeychainModel", "KeychainTesting",
+            "LocalAuthentication", "LocalAuthenticationServices", "ProcessVault", "StoredKeys", "TestSupport",
+            "VaultInterface"),
         tests(
-            "EnclaveKeysTests",
-            uses: "Bytes", "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting", "SecureMemory", "TPM",
-            "TestSupport", crypto),
+            "EnclaveKeysTests", uses: "Bytes", "CryptoKit", "Enclave", "KeychainModel", "KeychainTesting",
+            "SecureMemory", "TestSupport", "TPM", crypto),
         tests("CommonCryptoTests", uses: "CommonCrypto", "TestSupport", links: ["CipherWorker"]))
     floor(
         "Tests/9-Swift",
         tests(
-            "KeychainTests",
-            uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence", "TestSupport", "Vault",
-            "VaultInterface", crypto),
+            "KeychainTests", uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence",
+            "ProcessVault", "TestSupport", "Vault", "VaultInterface", crypto),
         tests(
-            "DataProtectionTests",
-            uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking", "KeychainModel", "KeychainTesting",
-            "ProtectedFiles", "TestSupport", "VaultInterface", "VaultService", links: ["DataWorker", "KeychainCommand"]),
+            "DataProtectionTests", uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking",
+            "KeychainModel", "KeychainTesting", "ProcessVault", "ProtectedFiles", "TestSupport", "VaultInterface",
+            "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
-            "ProtectedDatabaseTests",
-            uses: "Access", "DataProtection", "DatabaseFiles", "KeychainModel", "KeychainServices", "KeychainTesting",
-            "ProtectedDatabase", "SystemSQLite", "TestSupport", "VaultInterface", grdb,
-            links: ["ProtectedDatabaseWorker"]),
+            "ProtectedDatabaseTests", uses: "Access", "DatabaseFiles", "DataProtection", "KeychainModel",
+            "KeychainServices", "KeychainTesting", "ProcessVault", "ProtectedDatabase", "SystemSQLite", "TestSupport",
+            "VaultInterface", grdb, links: ["ProtectedDatabaseWorker"]),
         tests(
-            "SealedFieldsTests",
-            uses: "KeychainServices", "KeychainTesting", "SealedFields", "TestSupport", crypto, grdb,
-            links: ["FieldWorker"], exclude: ["Peer"], hasFixtures: true),
+            "SealedFieldsTests", uses: "KeychainServices", "KeychainTesting", "SealedFields", "TestSupport", crypto,
+            grdb, links: ["FieldWorker"], exclude: ["Peer"], hasFixtures: true),
         tests(
-            "CredentialsTests",
-            uses: "Credentials", "Keychain", "KeychainTesting", "PasswordHashes", "TestSupport", crypto,
-            links: ["CredentialsWorker"]),
+            "CredentialsTests", uses: "Credentials", "Keychain", "KeychainTesting", "PasswordHashes", "TestSupport",
+            crypto, links: ["CredentialsWorker"]),
         tests(
-            "KeychainTestingTests",
-            uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices", "TestSupport",
-            links: ["ConformanceCommand"]))
+            "KeychainTestingTests", uses: "KeychainServices", "KeychainTesting", "LocalAuthenticationServices",
+            "TestSupport", links: ["ConformanceCommand"]))
     floor(
         "Tests/10-Programs",
         tests(
-            "KeychainCommandTests",
-            uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
+            "KeychainCommandTests", uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
             exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
@@ -468,9 +423,8 @@ if !isFetched {
         tests("ConformanceTests", uses: "KeychainTesting", exclude: ["Cases"]),
         tests("CrashTests", uses: "Bytes", "KeychainModel", "TestSupport", "Vault", "VaultInterface", grdb),
         tests(
-            "DocumentationTests",
-            uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices", "KeychainTesting",
-            "LocalAuthenticationServices", "TestSupport"),
+            "DocumentationTests", uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices",
+            "KeychainTesting", "LocalAuthenticationServices", "TestSupport"),
         tests("MemoryTests", uses: "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface"))
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import KeychainServices
+import ProcessVault
 import Vault
 import VaultInterface
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainServices
+import ProcessVault
 import VaultInterface
 
 /// Apple's functions on a vault on disk, as another program's lookups and stores are measured: a lookup

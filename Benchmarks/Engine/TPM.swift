@@ -1,6 +1,7 @@
 import Enclave
 import Foundation
 import KeychainServices
+import ProcessVault
 import Vault
 import VaultInterface
 

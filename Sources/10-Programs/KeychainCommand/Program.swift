@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainDaemon
+import ProcessVault
 import SystemBus
 import SystemLibraries
 import Vault

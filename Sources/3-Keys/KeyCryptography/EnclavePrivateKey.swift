@@ -2,6 +2,7 @@ import Bytes
 import Certificates
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// A key in the vault's enclave, with the operations of any private key.

@@ -3,6 +3,7 @@ import Certificates
 import FoundationEssentials
 import KeyCryptography
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// The keys that the keychain stores for other parts of this package: generic passwords of two services, and enclave

@@ -106,9 +106,11 @@ package final class EmbeddedVault: VaultEngine {
 
     /// Opens the vault in the folder at `path` as a program without a daemon does: asks the process's own user, and
     /// keeps the vault's audit log.
-    package static func openVault(at path: String) throws(VaultError) -> any VaultEngine {
+    package static func openVault(
+        at path: String, asking prompt: @escaping @Sendable () -> (any PasscodePrompt)?
+    ) throws(VaultError) -> any VaultEngine {
         let surroundings = VaultSurroundings(
-            authenticator: ProcessAuthenticator(folder: path), audit: VaultAudit.sink(forVaultAt: path))
+            authenticator: ProcessAuthenticator(folder: path, asking: prompt), audit: VaultAudit.sink(forVaultAt: path))
         return try open(at: path, surroundings: surroundings)
     }
 

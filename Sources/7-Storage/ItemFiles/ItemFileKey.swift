@@ -4,6 +4,7 @@ import Crypto
 import FoundationEssentials
 import KeyCryptography
 import KeychainModel
+import ProcessVault
 import SwiftASN1
 import VaultInterface
 import VaultKeys

@@ -3,6 +3,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// The derivation of a key from a password, with its cost.

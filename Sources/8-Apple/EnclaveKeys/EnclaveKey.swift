@@ -2,6 +2,7 @@ import Foundation
 import KeychainModel
 import KeychainServices
 import LocalAuthenticationServices
+import ProcessVault
 import VaultInterface
 
 /// A key's record, and on whose behalf it is used.

@@ -1,3 +1,4 @@
+import ProcessVault
 import VaultInterface
 
 /// Keys that are made in the vault's enclave and used without leaving it, with the names that Apple's CryptoKit has.

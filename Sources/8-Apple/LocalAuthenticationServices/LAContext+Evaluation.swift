@@ -2,6 +2,7 @@ import Access
 import Foundation
 import KeychainModel
 import KeychainServices
+import ProcessVault
 import Synchronization
 import VaultInterface
 

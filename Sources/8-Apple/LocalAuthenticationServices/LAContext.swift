@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import KeychainModel
 import KeychainServices
+import ProcessVault
 import Synchronization
 import VaultInterface
 

@@ -1,4 +1,5 @@
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// Whether files of class `complete` can be used, and notice of when that changes: what `UIApplication` tells on iOS.

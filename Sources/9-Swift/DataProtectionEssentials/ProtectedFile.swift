@@ -1,6 +1,7 @@
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import ProtectedFiles
 import VaultInterface
 

@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import ProcessVault
 import Synchronization
 import VaultInterface
 

@@ -4,6 +4,7 @@ import DataProtectionEssentials
 import DatabasePages
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StoredKeys
 import VaultInterface
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessVault
 import VaultInterface
 
 // The asynchronous form of each operation, on threads of this module's own. A task that is canceled

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessVault
 import VaultInterface
 
 // Items outlive the program that stored them: removing a program removes its folders and not its items.

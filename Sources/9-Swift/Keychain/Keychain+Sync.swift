@@ -1,4 +1,5 @@
 import Foundation
+import ProcessVault
 import VaultInterface
 
 // The synchronous form of each operation. It blocks the calling thread until the vault answers, and also while the

@@ -2,6 +2,7 @@ import Access
 import Bytes
 import Foundation
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// The passcode and the lock of the vault that this program uses.

@@ -1,5 +1,6 @@
 import Access
 import Presence
+import ProcessVault
 import VaultInterface
 
 /// How this program asks a person for the passcode: in a window of its own, where the terminal or pinentry will
@@ -27,7 +28,7 @@ public enum KeychainPrompt {
     ///   main actor, and must not wait for anything that waits for the keychain. Its task is cancelled when the
     ///   answer no longer counts: after the question's deadline, or when it was taken back.
     public static func use(_ ask: @escaping @Sendable (Question) async -> KeychainPasscode?) {
-        ProcessPrompt.current = prompt(asking: ask)
+        ProcessVault.prompt = prompt(asking: ask)
     }
 
     package static func prompt(
@@ -41,6 +42,6 @@ public enum KeychainPrompt {
 
     /// Goes back to the terminal and pinentry.
     public static func useStandard() {
-        ProcessPrompt.current = nil
+        ProcessVault.prompt = nil
     }
 }

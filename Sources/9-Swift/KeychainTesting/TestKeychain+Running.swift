@@ -1,3 +1,4 @@
+import ProcessVault
 import VaultInterface
 
 extension TestKeychain {

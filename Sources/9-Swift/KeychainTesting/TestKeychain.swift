@@ -4,6 +4,7 @@ import Enclave
 import Foundation
 import Keybag
 import KeychainModel
+import ProcessVault
 import SecureMemory
 import Synchronization
 import Vault

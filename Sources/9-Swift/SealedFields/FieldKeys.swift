@@ -1,4 +1,5 @@
 import Foundation
+import ProcessVault
 import Synchronization
 import VaultInterface
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainModel
+import ProcessVault
 import StoredKeys
 import VaultInterface
 

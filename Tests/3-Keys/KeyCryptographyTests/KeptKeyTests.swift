@@ -4,6 +4,7 @@ import Certificates
 import Foundation
 import KeyCryptography
 import KeychainModel
+import ProcessVault
 import Synchronization
 import TestSupport
 import Testing

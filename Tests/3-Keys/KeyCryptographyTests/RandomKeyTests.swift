@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import ProcessVault
 import TestSupport
 import Testing
 import VaultInterface

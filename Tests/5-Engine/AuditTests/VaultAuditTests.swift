@@ -201,7 +201,7 @@ import VaultInterface
         let folder = try TemporaryFolder()
         let path = folder.path(of: "vault")
         try EmbeddedVault.open(at: path, surroundings: VaultSurroundings(audit: AuditLog())).erase(as: .owner)
-        let vault = try #require(try EmbeddedVault.openVault(at: path) as? EmbeddedVault)
+        let vault = try #require(try EmbeddedVault.openVault(at: path) { nil } as? EmbeddedVault)
         _ = try vault.makeRecoveryKey(as: .owner)
         #expect(throws: VaultError.self) { try vault.makeRecoveryKey(as: .app) }
         let told = try vault.auditRecords(AuditQuery(), as: .owner).filter { $0.operation == "passcode" }

@@ -3,6 +3,7 @@ import Bytes
 import Foundation
 import KeychainModel
 import LocalAuthenticationServices
+import ProcessVault
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ProcessVault
 import TestSupport
 import Testing
 import VaultInterface

@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainServices
+import ProcessVault
 import TestSupport
 import VaultInterface
 

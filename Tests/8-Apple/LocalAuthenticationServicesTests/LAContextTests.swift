@@ -2,6 +2,7 @@ import Access
 import KeychainModel
 import KeychainTesting
 import LocalAuthentication
+import ProcessVault
 import Synchronization
 import TestSupport
 import Testing

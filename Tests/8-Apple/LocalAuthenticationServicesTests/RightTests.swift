@@ -2,6 +2,7 @@ import Access
 import KeychainModel
 import KeychainTesting
 import LocalAuthentication
+import ProcessVault
 import TestSupport
 import Testing
 import VaultInterface

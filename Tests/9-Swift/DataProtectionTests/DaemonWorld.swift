@@ -2,6 +2,7 @@ import Access
 import Bytes
 import Foundation
 import Glibc
+import ProcessVault
 import TestSupport
 import Testing
 import VaultInterface

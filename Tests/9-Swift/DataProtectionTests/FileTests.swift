@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import KeychainModel
 import KeychainTesting
+import ProcessVault
 import ProtectedFiles
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Access
 import Dispatch
 import Foundation
 import KeychainModel
+import ProcessVault
 import Synchronization
 import Testing
 import Vault

@@ -4,6 +4,7 @@ import Foundation
 import Keybag
 import Keychain
 import KeychainModel
+import ProcessVault
 import Synchronization
 import TestSupport
 import Vault

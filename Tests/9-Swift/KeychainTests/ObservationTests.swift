@@ -2,6 +2,7 @@ import Foundation
 import Keybag
 import Keychain
 import KeychainModel
+import ProcessVault
 import TestSupport
 import Testing
 import Vault

@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import Presence
+import ProcessVault
 import Synchronization
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Glibc
 import KeychainTesting
+import ProcessVault
 import ProtectedDatabase
 import TestSupport
 import Testing

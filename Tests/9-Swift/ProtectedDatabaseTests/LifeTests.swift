@@ -5,6 +5,7 @@ import Glibc
 import KeychainModel
 import KeychainServices
 import KeychainTesting
+import ProcessVault
 import ProtectedDatabase
 import TestSupport
 import Testing

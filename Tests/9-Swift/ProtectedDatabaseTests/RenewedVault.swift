@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainTesting
+import ProcessVault
 import VaultInterface
 
 /// A test's vault as after a renewal of its class keys: it wraps the keys of files in another way than before, and

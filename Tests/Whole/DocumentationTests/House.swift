@@ -191,7 +191,7 @@ extension House.Module {
     }
 
     /// The type or function with which its sign tells to start.
-    var entry: String? { sign?.firstMatch(of: #/Start with `{1,2}(\w+)[`(]/#).map { String($0.1) } }
+    var entry: String? { sign?.firstMatch(of: #/Start with `{1,2}(?:\w+\/)?(\w+)[`(]/#).map { String($0.1) } }
 
     /// The first sentence of its sign.
     var job: String {

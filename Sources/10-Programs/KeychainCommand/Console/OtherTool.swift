@@ -1,4 +1,5 @@
 import Access
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

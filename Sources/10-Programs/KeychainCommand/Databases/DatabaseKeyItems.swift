@@ -1,6 +1,7 @@
 import DatabaseFiles
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import StoredKeys
 import VaultInterface

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import StoredKeys
 import VaultInterface

@@ -2,6 +2,7 @@ import ArgumentParser
 import CLibrary
 import DatabaseFiles
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

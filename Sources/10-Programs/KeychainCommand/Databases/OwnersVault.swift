@@ -1,5 +1,6 @@
 import DatabaseFiles
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

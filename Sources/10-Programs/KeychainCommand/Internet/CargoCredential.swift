@@ -2,6 +2,7 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

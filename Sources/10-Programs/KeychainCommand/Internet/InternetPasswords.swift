@@ -1,6 +1,7 @@
 import Access
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import FoundationEssentials
 import KeyCryptography
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 import VaultKeys

@@ -5,6 +5,7 @@ import Dispatch
 import FoundationEssentials
 import KeychainModel
 import MountedFolder
+import ProcessVault
 import StatusCodes
 import VaultInterface
 import VaultService

@@ -4,6 +4,7 @@ import Bytes
 import FoundationEssentials
 import KeychainModel
 import Presence
+import ProcessVault
 import SecureMemory
 import StatusCodes
 import VaultInterface
@@ -33,7 +34,7 @@ struct PasscodeInput: ParsableArguments {
 
     /// The passcode that is set.
     func ask(_ reason: String = "The vault's passcode is needed.") throws -> SecretBytes {
-        try Self.ask(ProcessPrompt.current ?? prompt, reason)
+        try Self.ask(ProcessVault.prompt ?? prompt, reason)
     }
 
     /// The passcode that a prompt gets.

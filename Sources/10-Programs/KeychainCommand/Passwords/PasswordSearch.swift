@@ -2,6 +2,7 @@ import Access
 import ArgumentParser
 import KeychainModel
 import Presence
+import ProcessVault
 import StatusCodes
 import VaultInterface
 
@@ -215,10 +216,10 @@ extension VaultSession {
         ProcessVault.declare(
             Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
         )
-        let prompt = chosen ?? passcode?.prompt ?? StandardPrompt()
-        ProcessPrompt.current = prompt
+        let prompt = CommandPrompt(chosen ?? passcode?.prompt ?? StandardPrompt())
+        ProcessVault.prompt = prompt
         var session = try VaultSession.current()
-        session.vault = UnlockingVault(base: session.vault, prompt: prompt)
+        session.unlocker = CommandUnlocker(prompt)
         return session
     }
 

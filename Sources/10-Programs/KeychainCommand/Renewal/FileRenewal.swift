@@ -2,6 +2,7 @@ import CLibrary
 import DatabaseFiles
 import FoundationEssentials
 import MountedFolder
+import ProcessVault
 import ProtectedFiles
 import StatusCodes
 import Synchronization

@@ -2,6 +2,7 @@ import Access
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

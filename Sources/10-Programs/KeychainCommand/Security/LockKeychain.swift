@@ -1,6 +1,7 @@
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

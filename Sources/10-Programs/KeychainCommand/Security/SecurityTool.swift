@@ -1,5 +1,6 @@
 import CLibrary
 import FoundationEssentials
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

@@ -8,6 +8,7 @@ import Keybag
 import KeychainModel
 import PasswordFiles
 import PrivateFiles
+import ProcessVault
 import StatusCodes
 import Vault
 import VaultInterface
@@ -112,7 +113,7 @@ struct MakeBackupCommand: DocumentedCommand {
         defer { progress.end() }
         var summary = BackupSummary()
         func make(_ descriptor: Int32) throws {
-            summary = try session.vault.perform(operation, as: session.client) { part throws(VaultError) in
+            summary = try session.perform(operation) { part throws(VaultError) in
                 do throws(Failure) {
                     try FileOutput.write(part, to: descriptor)
                 } catch {
@@ -358,7 +359,7 @@ struct BackupFile {
 
     /// The vault that may restore its own backups: in this process, unlocked.
     static func ownVault(_ passcode: PasscodeInput) throws -> EmbeddedVault {
-        guard let vault = try VaultSession.ofOwnerInPresentVault(passcode).withoutUnlocking.vault as? EmbeddedVault
+        guard let vault = try VaultSession.ofOwnerInPresentVault(passcode).vault as? EmbeddedVault
         else {
             throw Failure(
                 status: errSecNotAvailable,

@@ -1,6 +1,7 @@
 import Access
 import ArgumentParser
 import CLibrary
+import ProcessVault
 import StatusCodes
 import VaultInterface
 import VaultService
@@ -98,7 +99,7 @@ struct EntitlementsShowCommand: DocumentedCommand {
 
     func run() throws {
         guard try ProcessVault.exists(),
-            let remote = try VaultSession.ofOwner().withoutUnlocking.vault as? RemoteVault
+            let remote = try VaultSession.ofOwner().vault as? RemoteVault
         else {
             throw Failure(
                 status: errSecNotAvailable, "no daemon serves this vault: start keychaind, or set KEYCHAIN_SOCKET")

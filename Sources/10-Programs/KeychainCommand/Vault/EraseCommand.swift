@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProcessVault
 import VaultInterface
 
 /// Destroys the vault's keys and items.

@@ -1,4 +1,5 @@
 import PrivateFiles
+import ProcessVault
 import StatusCodes
 import SystemLibraries
 import VaultInterface

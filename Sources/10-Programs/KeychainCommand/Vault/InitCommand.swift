@@ -1,6 +1,7 @@
 import ArgumentParser
 import Enclave
 import FoundationEssentials
+import ProcessVault
 import StatusCodes
 import Vault
 import VaultInterface

@@ -3,6 +3,7 @@ import ArgumentParser
 import Bytes
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

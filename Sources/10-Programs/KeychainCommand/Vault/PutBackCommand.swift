@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

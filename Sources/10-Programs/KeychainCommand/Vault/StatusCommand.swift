@@ -2,6 +2,7 @@ import Access
 import ArgumentParser
 import Bytes
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import VaultInterface
 

@@ -9,18 +9,21 @@ import VaultInterface
 /// through pinentry, and with fprintd's reader. Made when somebody is first to be asked.
 final class ProcessAuthenticator: Authenticator {
     private let folder: String
+    private let prompt: @Sendable () -> (any PasscodePrompt)?
     private let made = Mutex<PersonAuthenticator?>(nil)
 
-    /// - Parameter folder: The vault's; programs that share it also share what they know of the last passcode.
-    init(folder: String) {
-        self.folder = folder
+    /// - Parameters:
+    ///   - folder: The vault's; programs that share it also share what they know of the last passcode.
+    ///   - prompt: Returns the prompt to ask with; nil for the standard prompt.
+    init(folder: String, asking prompt: @escaping @Sendable () -> (any PasscodePrompt)?) {
+        (self.folder, self.prompt) = (folder, prompt)
     }
 
     private var person: PersonAuthenticator {
         made.withLock { made in
             if let made { return made }
             let person = PersonAuthenticator(
-                prompt: PresentPrompt(), biometry: FingerprintReader(),
+                prompt: PresentPrompt(chosen: prompt), biometry: FingerprintReader(),
                 allowance: BiometryAllowance(folder: folder + "/presence"))
             made = person
             return person
@@ -42,7 +45,8 @@ final class ProcessAuthenticator: Authenticator {
 
 /// The prompt that the process has when it asks. A program may name another one at any time.
 private struct PresentPrompt: PasscodePrompt {
-    private var present: any PasscodePrompt { ProcessPrompt.current ?? StandardPrompt() }
+    let chosen: @Sendable () -> (any PasscodePrompt)?
+    private var present: any PasscodePrompt { chosen() ?? StandardPrompt() }
 
     var isAvailable: Bool { present.isAvailable }
 

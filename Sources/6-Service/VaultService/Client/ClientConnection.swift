@@ -4,6 +4,7 @@ import CLibrary
 import FoundationEssentials
 import Frames
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// A connection to a daemon, past its greeting.

@@ -13,28 +13,28 @@ package final class RemoteVault: Vault {
     private let local = LocalChanges()
     /// Whom the daemon took this process for when the first connection was made, and what it might do.
     package let caller: CallerDescription
-    private let prompt: (any PasscodePrompt)?
+    private let prompt: @Sendable () -> (any PasscodePrompt)?
 
     /// Connects to the daemon that listens at `path`.
     ///
-    /// - Parameter prompt: How to ask a person when the daemon wants it; nil for the way that the process has
-    ///   (``ProcessPrompt``).
+    /// - Parameter prompt: How to ask a person when the daemon wants it; nil for the standard prompt.
     package init(socket path: String, prompt: (any PasscodePrompt)? = nil) throws(VaultError) {
         pool = ConnectionPool(path)
         caller = try pool.caller()
-        self.prompt = prompt
+        self.prompt = { prompt }
     }
 
-    fileprivate init(_ pool: ConnectionPool, _ caller: CallerDescription) {
-        self.pool = pool
-        self.caller = caller
-        prompt = nil
+    fileprivate init(
+        _ pool: ConnectionPool, _ caller: CallerDescription,
+        asking prompt: @escaping @Sendable () -> (any PasscodePrompt)?
+    ) {
+        (self.pool, self.caller, self.prompt) = (pool, caller, prompt)
     }
 
     package func perform<Operation: VaultOperation>(
         _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
     ) throws(VaultError) -> Operation.Reply {
-        let chosen = prompt ?? ProcessPrompt.current
+        let chosen = prompt()
         let asked = chosen ?? StandardPrompt()
         // The daemon does not need to know the titles that this process gives to the prompt's parts.
         let titles = operation.authentication?.titles ?? PromptTitles()
@@ -79,10 +79,12 @@ struct RemoteCall<Operation: VaultOperation> {
 }
 
 extension RemoteVault: VaultConnection {
-    package static func connect(toSocket path: String) throws(VaultError) -> (any VaultConnection)? {
+    package static func connect(
+        toSocket path: String, asking prompt: @escaping @Sendable () -> (any PasscodePrompt)?
+    ) throws(VaultError) -> (any VaultConnection)? {
         let pool = ConnectionPool(path)
         guard let caller = try pool.callerIfListening() else { return nil }
-        return RemoteVault(pool, caller)
+        return RemoteVault(pool, caller, asking: prompt)
     }
 
     /// The client that the daemon takes this process for, with the groups that it grants.

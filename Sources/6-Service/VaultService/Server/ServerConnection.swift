@@ -66,35 +66,33 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
     func end() { socket.shutdown() }
 
     func step(_ cause: StepCause) -> ConnectionNeed {
+        // Whether the time for what the state waits for is over.
         var isLate = cause == .time
         while true {
-            if let need = go(isLate: isLate) { return need }
-            isLate = false
-        }
-    }
-
-    /// Goes on to the next state.
-    ///
-    /// - Parameter isLate: Whether the time for what the state waits for is over.
-    /// - Returns: What has to come first; nil for nothing.
-    private func go(isLate: Bool) -> ConnectionNeed? {
-        switch state {
-        case .greeting(let deadline): return readGreeting(until: deadline, isLate)
-        case .identification(let hello): return identify(hello)
-        case .welcome(let peer): return welcome(peer)
-        case .refusal(let error):
-            if let error {
-                record(error)
-                fail(error)
+            let need: ConnectionNeed?
+            switch state {
+            case .greeting(let deadline): need = readGreeting(until: deadline, isLate)
+            case .identification(let hello): need = identify(hello)
+            case .welcome(let peer): need = welcome(peer)
+            case .refusal(let error):
+                if let error {
+                    record(error)
+                    fail(error)
+                }
+                need = .end
+            case .request: need = readRequest(isLate)
+            case .answer(let wasPutOff):
+                answerRequest(wasPutOff: wasPutOff)
+                if case .telling = state {
+                    need = socket.hasInput ? .end : .request(until: nil, staysAwake: false)
+                } else {
+                    need = putOff(delayOfAnswer)
+                }
+            case .sending(let goesOn): need = sendAnswer(isLate, goesOn)
+            case .telling: need = .end
             }
-            return .end
-        case .request: return readRequest(isLate)
-        case .answer(let wasPutOff):
-            answerRequest(wasPutOff: wasPutOff)
-            if case .telling = state { return socket.hasInput ? .end : .request(until: nil, staysAwake: false) }
-            return putOff(delayOfAnswer)
-        case .sending(let goesOn): return sendAnswer(isLate, goesOn)
-        case .telling: return .end
+            if let need { return need }
+            isLate = false
         }
     }
 

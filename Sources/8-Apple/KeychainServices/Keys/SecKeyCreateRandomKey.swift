@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import KeyCryptography
 import KeychainModel
+import ProcessVault
 import VaultInterface
 import VaultKeys
 

@@ -56,32 +56,22 @@ struct ItemDictionary {
             return
         }
         if key.utf16.count == 4 { throw .noSuchAttribute }
-        switch key.utf8.first {
-        case UInt8(ascii: "c"):
-            guard key == "class" else { throw .parameter }
-            classValue = value
-        case UInt8(ascii: "m"): try match.read(key, value)
-        case UInt8(ascii: "r"): try returns.read(key, value)
-        case UInt8(ascii: "u"): try use.read(key, value)
-        case UInt8(ascii: "v"): try readValue(key, value)
-        case UInt8(ascii: "f"): break
-        default: throw .parameter
-        }
-    }
-
-    private mutating func readValue(_ key: String, _ value: Any) throws(SecItemFailure) {
-        switch key {
-        case "v_Data":
+        switch (key, key.utf8.first) {
+        case ("class", _): classValue = value
+        case ("v_Data", _):
             guard let data = value as? Data else { throw .parameter }
             self.value = data
-        case "v_Ref":
+        case ("v_Ref", _):
             guard let reference = ValueReference(value) else { throw .parameter }
             self.reference = reference
-        case "v_PersistentRef":
+        case ("v_PersistentRef", _):
             guard let data = value as? Data, let reference = PersistentReference(data) else { throw .parameter }
             persistentReference = reference
-        default:
-            throw .parameter
+        case (_, UInt8(ascii: "m")): try match.read(key, value)
+        case (_, UInt8(ascii: "r")): try returns.read(key, value)
+        case (_, UInt8(ascii: "u")): try use.read(key, value)
+        case (_, UInt8(ascii: "f")): break
+        default: throw .parameter
         }
     }
 

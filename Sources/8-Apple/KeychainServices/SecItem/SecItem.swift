@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
+import ProcessVault
 import VaultInterface
 
 /// Adds an item to the keychain.

@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import ProcessVault
 import Synchronization
 import VaultInterface
 

@@ -1,6 +1,7 @@
 import Foundation
 import KeyCryptography
 import KeychainServices
+import ProcessVault
 import StoredKeys
 import VaultInterface
 import VaultKeys

@@ -3,6 +3,7 @@ import Foundation
 import KeyCryptography
 import KeychainModel
 import KeychainServices
+import ProcessVault
 import VaultInterface
 import VaultKeys
 

@@ -4,6 +4,7 @@ import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
 import KeychainModel
+import ProcessVault
 import StoredKeys
 import VaultInterface
 

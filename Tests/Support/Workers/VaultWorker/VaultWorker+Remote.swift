@@ -68,7 +68,7 @@ extension VaultWorker {
                 value: Data(repeating: 7, count: (Int(word(1)) ?? 0) << 20))
             return "stored in \(try vault.put(item, as: client).accessGroup)"
         case "guess":
-            return guess(word(1), times: Int(word(2)) ?? 1, vault)
+            return try guess(word(1), times: Int(word(2)) ?? 1, socket)
         case "hold":
             // Connected until the test says go on.
             _ = try vault.status(as: client)
@@ -80,9 +80,9 @@ extension VaultWorker {
     }
 
     /// Has itself asked for the passcode so many times, and answers always the same.
-    private static func guess(_ passcode: String, times: Int, _ vault: RemoteVault) -> String {
+    private static func guess(_ passcode: String, times: Int, _ socket: String) throws -> String {
         let prompt = StubbornPrompt(passcode)
-        ProcessPrompt.current = prompt
+        let vault = try RemoteVault(socket: socket, prompt: prompt)
         var last = ""
         for _ in 0..<times {
             do throws(VaultError) {

@@ -1,4 +1,5 @@
 import CLibrary
+import VaultInterface
 
 /// Where the vault of a process is: in the process, or with a daemon.
 package enum VaultMode: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 import KeychainModel
+import VaultInterface
 
 /// The types that this package finds by name, with `_typeByName`. There are no others.
 ///

@@ -4,6 +4,7 @@ import CLibrary
 import FoundationEssentials
 import Synchronization
 import SystemLibraries
+import VaultInterface
 
 /// The vault this process uses when nobody says otherwise, and who this process claims to be.
 ///
@@ -41,6 +42,14 @@ package enum ProcessVault {
     }
 
     private static let state = Mutex(State())
+    private static let chosenPrompt = Mutex<(any PasscodePrompt)?>(nil)
+
+    /// How this process asks a person for a passcode, from the next question on; nil for the standard prompt: pinentry
+    /// or the terminal, whichever is there.
+    package static var prompt: (any PasscodePrompt)? {
+        get { chosenPrompt.withLock { $0 } }
+        set { chosenPrompt.withLock { $0 = newValue } }
+    }
 
     /// The process's session; opens or creates the vault at the first call.
     package static func session() throws(VaultError) -> VaultSession {
@@ -58,7 +67,7 @@ package enum ProcessVault {
     private static func openVault(_ state: inout State) throws(VaultError) -> OpenVault {
         if let connection = try connect(state) { return .remote(connection) }
         let engine = if let named = state.engine { named } else { try LinkedTypes.engine() }
-        return .embedded(try engine.openVault(at: defaultPath()))
+        return .embedded(try engine.openVault(at: defaultPath()) { prompt })
     }
 
     /// Connects to the daemon; nil if this process is to use the folder itself.
@@ -67,7 +76,7 @@ package enum ProcessVault {
         guard place.mode != .embedded else { return nil }
         for path in place.presentSockets {
             let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
-            if let connection = try connector.connect(toSocket: path) { return connection }
+            if let connection = try connector.connect(toSocket: path, asking: { prompt }) { return connection }
         }
         guard place.mode == .auto else {
             throw .unusableVault(
