@@ -264,13 +264,40 @@ if !isFetched {
             "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Frames", "KeychainModel", "LockSignals",
             "Presence", "PrivateFiles", "ProcessVault", "SecretService", "SystemBus", "SystemLibraries", "Vault",
             "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
+        module(
+            "CommandKit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "OpenSSLCertificates", "Presence",
+            "ProcessVault", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface",
+            "VaultService",
+            arguments),
+        module(
+            "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "ProcessVault",
+            "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments),
+        module(
+            "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit", "Enclave",
+            "Frames", "KeychainModel", "KeyCryptography", "OpenSSLCertificates", "Presence", "PrivateFiles",
+            "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys", "SystemBus",
+            "SystemLibraries", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+        module(
+            "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "DatabasePages", "KeychainModel",
+            "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes", "SystemLibraries",
+            "VaultInterface", "VaultService", arguments),
+        module(
+            "DatabaseCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSQLite", "DatabaseFiles",
+            "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
+            "SystemSQLite", "VaultInterface", arguments),
+        module(
+            "RunCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles",
+            "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
+            arguments),
+        module(
+            "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "Enclave",
+            "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",
+            "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecureMemory", "StatusCodes", "SystemLibraries", "Vault",
+            "VaultInterface", "VaultService", arguments),
         program(
-            "KeychainCommand", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CSQLite",
-            "DatabaseFiles", "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "ItemFiles", "Keybag",
-            "KeychainDaemon", "KeychainModel", "KeyCryptography", "MountedFolder", "OpenSSLCertificates",
-            "PasswordFiles", "Presence", "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecretService",
-            "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries", "SystemSQLite",
-            "Vault", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "KeychainCommand", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseCommands", "FileCommands",
+            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "StatusCodes",
+            "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultInterface", "VaultService", arguments),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
@@ -375,7 +402,10 @@ if !isFetched {
             crypto),
         tests(
             "MountedFolderTests", uses: "MountedFolder", "TestSupport", crypto, cryptoExtras,
-            links: ["KeychainCommand", "VaultWorker"], exclude: ["Layout", "Peer"]))
+            links: [
+                "KeychainCommand",
+                "VaultWorker",
+            ], exclude: ["Layout", "Peer"]))
     floor(
         "Tests/8-Apple",
         tests(
@@ -415,7 +445,9 @@ if !isFetched {
     floor(
         "Tests/10-Programs",
         tests(
-            "KeychainCommandTests", uses: "Bytes", "KeychainCommand", "KeychainModel", "TestSupport", arguments, grdb,
+            "KeychainCommandTests", uses: "Bytes", "CommandKit", "KeychainCommand", "KeychainModel", "RunCommands",
+            "TestSupport",
+            arguments, grdb,
             exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(

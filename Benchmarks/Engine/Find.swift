@@ -41,7 +41,7 @@ func measureFind(in vaults: FilledVaults, counts: [Int], rounds: Int) throws {
             try sizes[index].floor.measure(operations: operations) {
                 for _ in 0..<operations { try raw.find(&random, opening: true) }
             }
-            ProcessVault.replace(with: FixedSession(vault))
+            ProcessVault.replace(with: FixedSession(SampleItems.session(vault)))
             let dictionaries = numbers.map(SampleItems.dictionary)
             try sizes[index].secItem.measure(operations: operations) {
                 for dictionary in dictionaries { try find(dictionary) }
@@ -64,13 +64,6 @@ private func warm(_ path: String) throws {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
     while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {}
-}
-
-/// A vault as the one that Apple's functions use.
-struct FixedSession: VaultSessionProvider {
-    let session: VaultSession
-
-    init(_ vault: any Vault) { session = VaultSession(vault: vault, client: SampleItems.client) }
 }
 
 func find(_ query: ItemQuery, in vault: EmbeddedVault) throws {

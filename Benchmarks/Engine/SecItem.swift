@@ -7,7 +7,7 @@ import VaultInterface
 /// returns the value, a store replaces the value of an item that exists.
 func measureSecItem(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let scratch = try ScratchVaults(vaults)
-    ProcessVault.replace(with: FixedSession(try scratch.copy(count)))
+    ProcessVault.replace(with: FixedSession(SampleItems.session(try scratch.copy(count))))
     let operations = 20
     var random = FastRandom(seed: UInt64(count))
     var (lookups, stores) = (Samples(.elapsed), Samples(.elapsed))

@@ -10,7 +10,7 @@ func measureTPM(in folder: String, rounds: Int) throws {
     try? FileManager.default.removeItem(atPath: folder)
     let vault = try EmbeddedVault.open(at: folder, in: .tpm2)
     defer { vault.close() }
-    try VaultSession.$override.withValue(FixedSession(vault)) {
+    try SampleItems.session(vault).asCurrent {
         let attributes: NSDictionary = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
             kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,

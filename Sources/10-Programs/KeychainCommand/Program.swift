@@ -1,8 +1,11 @@
 import ArgumentParser
 import Bytes
 import CLibrary
+import CommandKit
 import FoundationEssentials
+import KeyCommands
 import KeychainDaemon
+import PasswordCommands
 import ProcessVault
 import SystemBus
 import SystemLibraries
@@ -89,7 +92,7 @@ enum Program {
         case "security":
             return SecurityTool.run(Array(arguments.dropFirst()))
         case "get" where arguments.count == 3 && !arguments[1].hasPrefix("-") && !arguments[2].hasPrefix("-"):
-            try GetCommand.run(PasswordSearch(service: arguments[1], account: arguments[2]))
+            try PasswordCommands.get(arguments[1], arguments[2])
             return 0
         default:
             return nil
@@ -102,10 +105,10 @@ enum Program {
     /// tree of all commands with their help texts. If the arguments do not fit that subcommand, the whole tree is used
     /// after all: help, errors and completion scripts need it.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-        // In the tree, the operand of `import` takes the word for a file.
-        if arguments.starts(with: ["import", ImportSecretServiceCommand.name]),
-            let command = try? ImportSecretServiceCommand.parseAsRoot(Array(arguments.dropFirst(2))),
-            command is ImportSecretServiceCommand
+        let (words, secretService) = KeyCommands.importSecretService
+        if arguments.starts(with: words),
+            let command = try? secretService.parseAsRoot(Array(arguments.dropFirst(2))),
+            command is any DocumentedCommand
         {
             return command
         }

@@ -104,14 +104,10 @@ extension VaultSession {
         guard let key = found.lazy.compactMap({ VaultKey.stored(in: $0, use: KeyUse(authentication: options)) }).first
         else { throw .keyNotFound }
         // A key of the enclave is used in the session of the task.
-        let opened = VaultSession.$override.withValue(Provider(session: self)) {
+        let opened = asCurrent {
             Result { () throws(ItemFileError) in try file.items(openedWith: ItemFileKey(key)) }
         }
         return try opened.get()
-    }
-
-    private struct Provider: VaultSessionProvider {
-        let session: VaultSession
     }
 
     /// Takes items in, all or none.

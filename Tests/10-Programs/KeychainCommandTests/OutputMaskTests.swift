@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import KeychainCommand
+@testable import RunCommands
 
 /// What `keychain run --mask` lets through, against the same done at leisure.
 @Suite struct OutputMaskTests {

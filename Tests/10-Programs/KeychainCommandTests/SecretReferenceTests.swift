@@ -1,8 +1,9 @@
+import CommandKit
 import Foundation
 import KeychainModel
 import Testing
 
-@testable import KeychainCommand
+@testable import RunCommands
 
 /// What `keychain run` takes for a reference, and for a template.
 @Suite struct SecretReferenceTests {

@@ -83,9 +83,13 @@ import Testing
             try problems("SecretService") { $0.sign = $0.sign?.replacing("KeychainCommandTests", with: "NoTests") }
                 == ["SecretService is said to be tested by NoTests: there is none"])
         #expect(
-            try problems("KeychainCommand") { $0.sign = $0.sign?.replacing("`purge`", with: "`burn`") } == [
-                "the sign of KeychainCommand does not list purge",
-                "the sign of KeychainCommand lists burn: there is none",
+            try problems("PasswordCommands") { $0.sign = $0.sign?.replacing("`purge`", with: "`burn`") } == [
+                "the sign of PasswordCommands does not list purge",
+                "the sign of PasswordCommands lists burn: there is none",
+            ])
+        #expect(
+            try problems("KeychainCommand") { $0.text = $0.text.replacing("\"lock\",", with: "\"shut\",") } == [
+                "keychain's help does not have lock", "keychain's help has shut: there is none",
             ])
         var changed = house
         changed.strangers = ["Sources/5-Engine/New"]

@@ -127,17 +127,27 @@ struct House {
         }
     }
 
-    /// The sign of the program lists its commands, each in its folder.
+    /// The sign of a module of commands lists them, each in its folder, and the program's list has all of them.
     private var problemsOfCommands: [String] {
-        guard let program = modules.first(where: { $0.name == "KeychainCommand" }) else { return [] }
-        let known = Set(
-            program.text.matches(of: #/case "([\w-]+)"(?:, "\w+")?: \w+Command\.self/#).map { String($0.1) })
-        var listed: Set<String> = []
-        for row in (program.sign ?? "").matches(of: #/\| `(\w+)` \|(.*)\|/#) {
-            listed.formUnion(row.2.matches(of: #/`([\w-]+)(?: …)?`/#).map { String($0.1) })
+        let list = #/case "([\w-]+)"(?:, "\w+")?: \w+Command\.self/#
+        var all: Set<String> = []
+        var found: [String] = []
+        for module in modules where module.isInHouse {
+            let known = Set(module.text.matches(of: list).map { String($0.1) })
+            all.formUnion(known)
+            // The program's own has no folder.
+            guard !known.isEmpty, module.name != "KeychainCommand" else { continue }
+            var listed: Set<String> = []
+            for row in (module.sign ?? "").matches(of: #/\| `(\w+)` \|(.*)\|/#) {
+                listed.formUnion(row.2.matches(of: #/`([\w-]+)(?: …)?`/#).map { String($0.1) })
+            }
+            found += known.subtracting(listed).sorted().map { "the sign of \(module.name) does not list \($0)" }
+            found += listed.subtracting(known).sorted().map { "the sign of \(module.name) lists \($0): there is none" }
         }
-        return known.subtracting(listed).sorted().map { "the sign of KeychainCommand does not list \($0)" }
-            + listed.subtracting(known).sorted().map { "the sign of KeychainCommand lists \($0): there is none" }
+        let tool = modules.first { $0.name == "KeychainCommand" }?.text.firstMatch(of: #/let names = \[([^\]]*)\]/#)
+        let names = Set((tool?.1 ?? "").matches(of: #/"([\w-]+)"/#).map { String($0.1) })
+        return found + all.subtracting(names).sorted().map { "keychain's help does not have \($0)" }
+            + names.subtracting(all).sorted().map { "keychain's help has \($0): there is none" }
     }
 }
 

@@ -1,3 +1,4 @@
+import CommandKit
 import FoundationEssentials
 
 /// The part of ArgumentParser's machine-readable help (`--experimental-dump-help`) that manual pages need.

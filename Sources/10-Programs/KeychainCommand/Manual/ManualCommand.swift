@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLibrary
+import CommandKit
 import FoundationEssentials
 import StatusCodes
 

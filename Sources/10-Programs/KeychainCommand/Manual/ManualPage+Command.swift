@@ -1,4 +1,5 @@
 import Bytes
+import CommandKit
 import FoundationEssentials
 
 extension ManualPage {

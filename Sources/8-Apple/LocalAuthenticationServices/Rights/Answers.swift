@@ -75,8 +75,3 @@ extension LAError {
         self.init(code, saying: error.description)
     }
 }
-
-/// A vault and a client that stay the same.
-struct FixedSession: VaultSessionProvider {
-    let session: VaultSession
-}

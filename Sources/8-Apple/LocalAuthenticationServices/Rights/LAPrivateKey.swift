@@ -148,7 +148,7 @@ public final class LAPrivateKey: NSObject, Sendable {
                 context: context._keychainState)
             let key = try VaultKey.enclaveKey(record, use)
             // The key itself finds the vault.
-            return try VaultSession.$override.withValue(FixedSession(session: session)) {
+            return try session.asCurrent {
                 try operation(key)
             }
         }

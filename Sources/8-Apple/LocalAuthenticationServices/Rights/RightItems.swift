@@ -1,6 +1,7 @@
 import Access
 import Foundation
 import KeychainModel
+import ProcessVault
 import StoredKeys
 import VaultInterface
 
@@ -33,7 +34,7 @@ struct RightItems: Sendable {
         return KeyItems(
             service: Self.service, label: "Right \(identifier)",
             accessGroup: client.preferredGroup ?? Client.groupForNewItem(in: client.accessGroups),
-            session: FixedSession(session: session))
+            session: FixedSession(session))
     }
 
     /// Makes a key, stores it with a secret, and removes what was kept under the identifier before.

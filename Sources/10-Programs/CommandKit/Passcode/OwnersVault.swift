@@ -1,0 +1,16 @@
+import KeychainModel
+import ProcessVault
+import StatusCodes
+import VaultInterface
+
+/// Runs `body` with the owner's view of the vault, which asks for the passcode when it is needed.
+///
+/// - Parameter require: What opening the database takes from now on. Refused if nobody could meet it.
+package func withOwnersVault<Result>(
+    _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws -> Result
+) throws -> Result {
+    try OtherTool.refuseUnknownCopy(nil, "nothing was done")
+    let session = try VaultSession.ofOwner(passcode)
+    try ItemRequirement.check(require, session)
+    return try session.asCurrent(body)
+}

@@ -1,0 +1,92 @@
+import Bytes
+import CommandKit
+import FoundationEssentials
+import KeychainModel
+import VaultInterface
+import VaultKeys
+
+/// A key in the keychain: what is stored of its two halves. Finding it asks nobody.
+struct KeyPair {
+    /// What is known about the private half.
+    enum PrivateHalf {
+        case absent
+        /// An item that may be read. It has its value if that is the record of a key of the enclave.
+        case found(StoredItem)
+        /// An item that needs a person.
+        case withheld(AccessControl)
+        /// An item that the lock hides.
+        case locked
+    }
+
+    /// SHA-1 of the public key, which both halves and their certificates share (`kSecAttrApplicationLabel`).
+    var hash: Data
+    var group: String
+    /// With its value.
+    var publicHalf: StoredItem?
+    var privateHalf = PrivateHalf.absent
+
+    /// How many characters of the hash are shown. A name needs at least as many to be taken for a hash.
+    static let shownHashLength = 8
+
+    private var described: StoredItem? {
+        if case .found(let item) = privateHalf { return item }
+        return publicHalf
+    }
+
+    var label: AttributeValue? { text(.label) }
+    var tag: AttributeValue? { text(.applicationTag) }
+
+    private func text(_ name: AttributeName) -> AttributeValue? {
+        described?.attributes[name].flatMap { $0 == .string("") || $0 == .data(Data()) ? nil : $0 }
+    }
+
+    var typeName: String { described.map { KeyType.name($0.attributes) } ?? "unknown" }
+    var hexadecimalHash: String { hash.hexadecimal() }
+
+    /// The name of the key for people.
+    var name: String {
+        label.map { AttributeText($0).forTerminal } ?? tag.map { AttributeText($0).forTerminal }
+            ?? String(hexadecimalHash.prefix(Self.shownHashLength))
+    }
+
+    var hasPrivateHalf: Bool {
+        if case .absent = privateHalf { return false }
+        return true
+    }
+
+    /// The record of a key of the enclave, if it could be read.
+    var enclaveRecord: EnclaveKeyRecord? {
+        guard case .found(let item) = privateHalf, item.isEnclaveKey else { return nil }
+        return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
+    }
+
+    var isInEnclave: Bool {
+        if case .found(let item) = privateHalf { return item.isEnclaveKey }
+        return false
+    }
+
+    /// What using the private half takes; nil if the lock hides it or there is no private half.
+    var accessControl: AccessControl? {
+        switch privateHalf {
+        case .absent, .locked: nil
+        case .withheld(let control): control
+        case .found(let item): enclaveRecord?.accessControl ?? item.accessControl
+        }
+    }
+
+    /// The public key, if it can be had without the private one.
+    var publicKey: VaultKey? {
+        if let publicHalf { return VaultKey.stored(in: publicHalf) }
+        if enclaveRecord != nil, case .found(let item) = privateHalf {
+            return VaultKey.stored(in: item)?.publicKey
+        }
+        return nil
+    }
+}
+
+extension StoredItem {
+    /// Whether the item stands for a key that the vault's enclave keeps.
+    package var isEnclaveKey: Bool {
+        attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID)
+    }
+}

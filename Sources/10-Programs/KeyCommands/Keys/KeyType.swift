@@ -1,0 +1,44 @@
+import ArgumentParser
+import Certificates
+import CommandKit
+import KeychainModel
+
+/// The kinds of keys that can be made, by names that say the algorithm and the size.
+enum KeyType: String, CaseIterable, ExpressibleByArgument {
+    case p256, p384, p521, rsa2048, rsa3072, rsa4096
+
+    /// As in `kSecAttrKeyType`.
+    var type: KeyData.KeyType {
+        switch self {
+        case .p256, .p384, .p521: .ellipticCurve
+        case .rsa2048, .rsa3072, .rsa4096: .rsa
+        }
+    }
+
+    var sizeInBits: Int {
+        switch self {
+        case .p256: 256
+        case .p384: 384
+        case .p521: 521
+        case .rsa2048: 2048
+        case .rsa3072: 3072
+        case .rsa4096: 4096
+        }
+    }
+
+    /// Returns the name of a key, also of a kind that is not made here.
+    static func name(_ type: KeyData.KeyType, sizeInBits: Int) -> String {
+        switch type {
+        case .rsa: "rsa\(sizeInBits)"
+        case .ellipticCurve: "p\(sizeInBits)"
+        }
+    }
+
+    /// The name of the key with these attributes.
+    static func name(_ attributes: [AttributeName: AttributeValue]) -> String {
+        guard case .number(let type) = attributes[.type], case .number(let size) = attributes["bsiz"],
+            let known = Int(exactly: type).flatMap(KeyData.KeyType.init(rawValue:))
+        else { return "unknown" }
+        return name(known, sizeInBits: Int(truncatingIfNeeded: size))
+    }
+}

@@ -1,9 +1,0 @@
-import FoundationEssentials
-
-/// A line on standard error from a command that does its work.
-enum CommandNote {
-    static func show(_ sentence: String) {
-        // A note that cannot be written is no reason to fail.
-        try? FileOutput.write(Data("keychain: \(sentence)\n".utf8), to: 2)
-    }
-}

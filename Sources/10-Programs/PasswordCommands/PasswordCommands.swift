@@ -1,0 +1,29 @@
+import CommandKit
+
+/// The commands about passwords.
+package enum PasswordCommands: CommandModule {
+    package static func command(named name: String) -> (any DocumentedCommand.Type)? {
+        switch name {
+        case "get": GetCommand.self
+        case "set": SetCommand.self
+        case "change": ChangeCommand.self
+        case "list", "ls": ListCommand.self
+        case "info": InfoCommand.self
+        case "delete", "rm": DeleteCommand.self
+        case "history": HistoryCommand.self
+        case "restore": RestorePasswordCommand.self
+        case "purge": PurgeCommand.self
+        case "watch": WatchCommand.self
+        case "internet": InternetCommand.self
+        case "aws": AWSCommand.self
+        case "kube": KubeCommand.self
+        case "security": SecurityCommand.self
+        default: nil
+        }
+    }
+
+    /// Does what `keychain get SERVICE ACCOUNT` does, without the argument parser.
+    package static func get(_ service: String, _ account: String) throws {
+        try GetCommand.run(PasswordSearch(service: service, account: account))
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import CommandKit
+import KeychainModel
+import VaultInterface
+
+/// Shows everything about a password except the secret.
+struct InfoCommand: DocumentedCommand {
+    static let summary = "Show what is known about a password, without the secret."
+    static let details = """
+        Prints the access group, the label, the comment and your own attributes; when the secret can be read and what \
+        that takes; which version it is, and how many former ones it keeps, if it says so; and when it expires, was \
+        stored and was last changed, in UTC.
+        """
+    static let examples = [
+        Example("Show it", "keychain info mail.example.com alice"),
+        Example("When was it changed?", "keychain info mail.example.com alice --json | jq -r .modified"),
+    ]
+    static let configuration: CommandConfiguration = documented("info")
+
+    @OptionGroup var name: PasswordName
+    @OptionGroup var scope: ItemScope
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        let item = try PasswordSearch(name, scope).described(in: session)
+        let summary = ItemSummary(item)
+        if json { return try StandardOutput.write(json: summary) }
+        let custom = (summary.attributes ?? [:]).sorted { $0.key < $1.key }.map { name, value in
+            ["attribute", "\(name.escapedForTerminal)=\(value.escapedForTerminal)"]
+        }
+        let about = [
+            ["service", summary.service?.forTerminal ?? ""],
+            ["account", summary.account?.forTerminal ?? ""],
+            ["group", summary.group.escapedForTerminal],
+            ["label", summary.label?.forTerminal ?? ""],
+            ["comment", summary.comment?.forTerminal ?? ""],
+        ]
+        let conditions = [
+            ["accessible", summary.accessible],
+            ["requires", summary.requires?.joined(separator: ", ") ?? ""],
+            ["synchronizable", summary.synchronizable ? "yes" : "no"],
+            ["expires", (summary.expires ?? "") + (summary.expired == true ? " (expired)" : "")],
+            ["keeps", summary.keep.map { $0 == 1 ? "1 former version" : "\($0) former versions" } ?? ""],
+            ["version", "\(summary.version)"],
+            ["created", summary.created],
+            ["modified", summary.modified],
+        ]
+        let rows = (about + custom + conditions).filter { $0.last?.isEmpty == false }
+        try StandardOutput.write(line: Table(rows).text(aligned: true))
+    }
+}

@@ -1,0 +1,201 @@
+import ArgumentParser
+import CLibrary
+import CommandKit
+import FoundationEssentials
+import KeychainModel
+
+/// Runs a program that knows nothing of the keychain with secrets in its environment or in files.
+struct RunCommand: DocumentedCommand {
+    static let summary = "Run a program with secrets in its environment or in files."
+    static let details = """
+        A reference names a secret: keychain://SERVICE/ACCOUNT, for a password as `keychain get` finds it. If that \
+        means several items, add ?group=GROUP. All characters except letters, digits and -._~ are percent-encoded: %20 \
+        for a space, %2F for a slash.
+
+        All secrets are looked up before the program starts. If one is missing, it does not start. The program gets \
+        this command's environment with the named variables in it, its standard input, output and error and no other \
+        descriptor, and writes no core files. Its exit status becomes this command's: 128 plus the number of the \
+        signal that ended it, 127 if the program is not there, and 126 if it cannot be run.
+
+        With --env and --env-file alone, the program replaces this one. With the other options this program stays \
+        beside it, and passes signals on.
+
+        Files of --file and --template are in memory, for this user alone, and are wiped when the program has ended. A \
+        template is any text with references in double braces, such as {{ keychain://db/alice }}; the secrets are put \
+        in as they are, without quotes. A file of variables has NAME=VALUE lines, empty lines and lines that begin \
+        with #. Values that are references are replaced; all others stay as they are, quotes included.
+
+        With --reload or --restart, this program follows the secrets: when one that it gave to the program gets another \
+        value, it writes the files anew, templates filled in again, and sends the program a signal, or ends it with \
+        SIGTERM (after 10 seconds with SIGKILL) and starts it again. Each file is replaced in one step under its name. \
+        The environment of a running program does not change, so --reload goes with files. If a secret cannot be read \
+        again, because it was deleted or the vault is locked, the program keeps what it has.
+
+        With --mask the program writes into pipes, and each secret that it prints is replaced by ********. So is each \
+        line of a secret that has several, if it has 8 bytes or more. Other forms such as base64 are not masked, and \
+        neither are secrets of less than 4 bytes, which is said on standard error. The \
+        program then sees no terminal.
+
+        Other programs of the same user can read the environment of a running program, and programs that it starts \
+        inherit it. Files are the better way for programs that can read secrets from files.
+        """
+    static let examples = [
+        Example(
+            "A variable",
+            "keychain run --env PGPASSWORD=keychain://com.example.db/alice -- psql"),
+        Example("All variables of a file", "keychain run --env-file app.env -- ./server"),
+        Example(
+            "A file, whose path is in KEYFILE",
+            #"""
+            keychain run --file KEYFILE=keychain://backup/key -- \
+                sh -c 'restic --password-file "$KEYFILE" backup ~'
+            """#),
+        Example(
+            "A configuration that is filled in, whose path is in CONFIG",
+            #"""
+            keychain run --template CONFIG=in.conf -- \
+                sh -c 'exec server --config "$CONFIG"'
+            """#),
+        Example(
+            "A server that reads its key again",
+            #"""
+            keychain run --reload HUP --file KEY=keychain://tls/key -- \
+                sh -c 'exec server --key "$KEY"'
+            """#),
+        Example(
+            "A program that is started again with the new password",
+            "keychain run --restart --env PGPASSWORD=keychain://db/app -- ./server"),
+        Example(
+            "Nothing of it in a log",
+            #"""
+            keychain run --mask --env TOKEN=keychain://ci/deploy -- \
+                ./deploy > deploy.log 2>&1
+            """#),
+    ]
+    static let configuration: CommandConfiguration = documented("run")
+
+    @Option(
+        name: .customLong("env"),
+        help: ArgumentHelp("Put a secret into a variable of the environment.", valueName: "name=reference"))
+    var secrets: [String] = []
+
+    @Option(
+        name: .customLong("env-file"),
+        help: ArgumentHelp(
+            "Set the variables of a file, with references replaced by secrets. Other options take precedence.",
+            valueName: "path"), completion: .file())
+    var variableFiles: [String] = []
+
+    @Option(
+        name: .customLong("file"),
+        help: ArgumentHelp("Put a secret into a file, and its path into a variable.", valueName: "name=reference"))
+    var files: [String] = []
+
+    @Option(
+        name: .customLong("template"),
+        help: ArgumentHelp(
+            "Put a copy of a file, with references in double braces replaced by secrets, into a file, and its path "
+                + "into a variable.", valueName: "name=path"))
+    var templates: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "When a secret changes, write the files anew and send the program this signal.", valueName: "signal"))
+    var reload: RunReaction.Signal?
+
+    @Flag(help: "When a secret changes, end the program and start it again.")
+    var restart = false
+
+    @Flag(help: "Replace secrets by ******** in what the program prints.")
+    var mask = false
+
+    @Flag(
+        name: .customLong("secret-service"),
+        help: "Give the program a Secret Service, as on a desktop's bus, that keeps its secrets in the keychain.")
+    var secretService = false
+
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .jsonErrors)
+    var json = false
+
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
+    var command: [String] = []
+
+    func validate() throws {
+        guard !command.isEmpty else { throw ValidationError("name a program to run after --") }
+        var names: Set<String> = []
+        for variable in try named() {
+            guard names.insert(variable.name).inserted else {
+                throw ValidationError("the variable \(variable.name) is named twice: name each variable once")
+            }
+        }
+        guard reload == nil || !restart else { throw ValidationError("choose one of --reload and --restart") }
+        guard reload == nil || !files.isEmpty || !templates.isEmpty else {
+            throw ValidationError(
+                "--reload goes with --file or --template: use --restart for a program that gets secrets in variables")
+        }
+        guard !mask || reload == nil && !restart else {
+            throw ValidationError("--mask knows only the first secrets: leave it out with --reload and --restart")
+        }
+        guard !secretService || reload == nil && !restart else {
+            throw ValidationError("--secret-service serves one run: leave it out with --reload and --restart")
+        }
+        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty else {
+            throw ValidationError(
+                "name what to give to the program: --env, --env-file, --file, --template or --secret-service")
+        }
+    }
+
+    func run() throws {
+        let status = try SecretRun(
+            variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
+            lookup: SecretLookup(passcode, itemPassword, for: command[0]),
+            secretService: secretService ? passcode : nil
+        ).run()
+        throw ExitCode(status)
+    }
+
+    /// What happens when a secret changes; nil for nothing.
+    private var reaction: RunReaction? { restart ? .restart : reload.map(RunReaction.signal) }
+
+    /// Returns the variables of files and then those of options, which replace variables of the same name.
+    private func variables() throws -> [RunVariable] {
+        let named = try named()
+        var names = Set(named.map(\.name))
+        var read: [RunVariable] = []
+        for path in variableFiles.reversed() {
+            for variable in try VariableFile.read(path).reversed() where names.insert(variable.name).inserted {
+                read.append(variable)
+            }
+        }
+        return read.reversed() + named
+    }
+
+    /// The variables that options name.
+    private func named() throws -> [RunVariable] {
+        try secrets.map { try Self.variable("--env", $0) { .secret(try Self.reference($0)) } }
+            + files.map { try Self.variable("--file", $0) { .file(try Self.reference($0)) } }
+            + templates.map { try Self.variable("--template", $0) { .template(path: $0) } }
+    }
+
+    /// No error repeats what was given, because somebody may have typed a secret.
+    private static func variable(
+        _ option: String, _ assignment: String, _ content: (String) throws -> RunVariable.Content
+    ) throws -> RunVariable {
+        guard let (name, rest) = RunVariable.parts(of: assignment), !rest.isEmpty else {
+            throw ValidationError(
+                "\(option) takes NAME=\(option == "--template" ? "path" : "reference"), with a name of letters, digits "
+                    + "and '_', no digit first")
+        }
+        do {
+            return RunVariable(name: name, content: try content(rest), place: name)
+        } catch let problem as SecretReference.Problem {
+            throw ValidationError("what \(option) has for \(name) \(problem.reason)")
+        }
+    }
+
+    private static func reference(_ text: String) throws -> SecretReference { try SecretReference(text) }
+}

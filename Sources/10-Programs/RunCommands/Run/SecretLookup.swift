@@ -1,0 +1,122 @@
+import Access
+import Bytes
+import CommandKit
+import FoundationEssentials
+import KeychainModel
+import ProcessVault
+import StatusCodes
+import VaultInterface
+
+/// Finds the secrets that references name, as `keychain get` finds them, and each only once.
+final class SecretLookup {
+    private let passcode: PasscodeInput
+    private let authentication: AuthenticationOptions
+    private var session: VaultSession?
+    private var found: [SecretReference: SecretBytes] = [:]
+    /// The items with the secrets that were found.
+    private var identifiers: Set<UUID> = []
+    /// The number of the last change of the vault that is known; nil if the vault does not tell.
+    private var known: Int64?
+    /// Whether the secrets are looked up again, which asks nobody.
+    private var isAgain = false
+
+    /// - Parameter program: The program that is named in the question to a person.
+    init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws {
+        self.passcode = passcode
+        var authentication = try itemPassword.authentication()
+        authentication.prompt = "run '\(program.escapedForTerminal)' with secrets of the keychain"
+        // One answer of a person is enough for all secrets.
+        authentication.context = UUID()
+        self.authentication = authentication
+    }
+
+    /// All secrets that were found.
+    var secrets: [(SecretReference, SecretBytes)] {
+        found.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
+    }
+
+    /// - Parameter place: Where the reference is, which an error says first.
+    func secret(_ reference: SecretReference, at place: String) throws -> SecretBytes {
+        if let secret = found[reference] { return secret }
+        do {
+            let secret = try look(for: reference)
+            found[reference] = secret
+            return secret
+        } catch {
+            let failure = Failure(error)
+            throw Failure(
+                status: failure.status, exitCode: failure.exitCode,
+                "\(place) (\(reference.text.escapedForTerminal)): \(failure.message)")
+        }
+    }
+
+    private func look(for reference: SecretReference) throws -> SecretBytes {
+        var session = try openSession()
+        var authentication = authentication
+        if isAgain {
+            session = session.withoutUnlocking
+            // What a person allowed at first holds for the same context.
+            authentication.interaction = .fail
+        }
+        let search = PasswordSearch(
+            service: reference.service, account: reference.account, group: reference.group,
+            synchronizable: reference.synchronizable, authentication: authentication)
+        let item = try search.one(in: session, includingValues: true, remedies: .reference)
+        identifiers.insert(item.identifier)
+        guard let value = item.value else {
+            throw Failure(status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
+        }
+        return try .copy(value)
+    }
+
+    private func openSession() throws -> VaultSession {
+        if let session { return session }
+        let opened = try VaultSession.ofOwnerInPresentVault(passcode)
+        session = opened
+        return opened
+    }
+
+    // MARK: Following
+
+    /// Opens the vault, and returns its changes from now on.
+    func follow() throws -> ChangeNotices {
+        let session = try openSession().withoutUnlocking
+        let notices = try ChangeNotices(session.vault.changes())
+        known = try? session.perform(ChangesSince(.max)).known.next
+        return notices
+    }
+
+    /// Whether secrets that were found may have changed since the last call.
+    func hasNews() -> Bool {
+        guard let session = session?.withoutUnlocking, let number = known else { return true }
+        // A daemon that is out of reach is asked again.
+        guard let (items, answer) = try? session.perform(ChangesSince(number)) else { return true }
+        known = answer.next
+        return !answer.isComplete || items.contains { identifiers.contains($0.identifier) }
+    }
+
+    /// Forgets the secrets, so that they are looked up again.
+    func lookAgain() {
+        found = [:]
+        identifiers = []
+        isAgain = true
+    }
+
+    /// Lets go of the vault and of the secrets, because the command may run for a long time.
+    func close() {
+        if let session, let context = authentication.context {
+            // A daemon that is out of reach has forgotten the context.
+            _ = try? session.perform(EndContext(context))
+        }
+        session = nil
+        found = [:]
+        ProcessVault.close()
+    }
+}
+
+extension Ambiguity.Remedies {
+    /// How to choose between several items in a reference.
+    fileprivate static let reference = Ambiguity.Remedies(
+        group: "?group=GROUP at the end of the reference",
+        synchronizable: "?synchronizable=yes or ?synchronizable=no at the end of the reference")
+}

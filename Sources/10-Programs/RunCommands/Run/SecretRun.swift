@@ -1,0 +1,120 @@
+import Bytes
+import CLibrary
+import CommandKit
+import SecretService
+import SystemBus
+import SystemLibraries
+import VaultInterface
+
+/// One run of a program with secrets, from looking them up to the program's end.
+struct SecretRun {
+    let variables: [RunVariable]
+    let isMasking: Bool
+    /// What to do when a secret changes; nil for nothing.
+    let reaction: RunReaction?
+    let program: String
+    let lookup: SecretLookup
+    /// How the vault of the Secret Service that the program gets is unlocked; nil for none.
+    var secretService: PasscodeInput?
+
+    /// The values that go into the environment, and those that go into files whose paths are in the environment.
+    struct Values {
+        var direct: [(RunVariable, SecretBytes)] = []
+        var files: [(RunVariable, SecretBytes)] = []
+    }
+
+    /// - Returns: The program's exit status, unless it has replaced this process.
+    func run() throws -> Int32 {
+        MemoryFolder.removeLeftovers()
+        // Before anybody is asked: the program may not be there.
+        let program = try RunProgram(program, searchPath: searchPath)
+        if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
+        // Before this process has a secret.
+        let starter = try secretService.map { _ in try FrontStarter(for: .programs) }
+        let values = try values()
+        let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
+        lookup.close()
+        let environment = EnvironmentBlock()
+        for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
+        guard isMasking || secretService != nil || !values.files.isEmpty else {
+            throw program.replaceThisProcess(environment)
+        }
+        OwnMemory.hide()
+        RunSignals.catchAll()
+        guard secretService != nil || !values.files.isEmpty else {
+            return try supervise(program, environment, masked)
+        }
+        let folder = try MemoryFolder()
+        defer { folder.remove() }
+        if let secretService, let starter { try serve(secretService, starter, in: folder, environment) }
+        for (variable, value) in values.files {
+            try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
+        }
+        return try supervise(program, environment, masked)
+    }
+
+    /// Serves the program on a socket in `folder`, which it takes for its session bus.
+    private func serve(
+        _ passcode: PasscodeInput, _ starter: FrontStarter, in folder: borrowing MemoryFolder,
+        _ environment: EnvironmentBlock
+    ) throws {
+        let socket = try SecretServiceSocket(
+            at: "\(folder.path)/bus", try VaultSession.ofOwner(passcode), SecretFronts(starter))
+        guard DetachedThread.start("secret-service", { socket.run() }) else {
+            throw Failure.file("start", "a thread", errno)
+        }
+        try environment.set("DBUS_SESSION_BUS_ADDRESS", to: socket.address)
+    }
+
+    func values() throws -> Values {
+        var values = Values()
+        // Mistakes in templates are found before the vault is opened.
+        var templates: [String: SecretTemplate] = [:]
+        for variable in variables {
+            if case .template(let path) = variable.content {
+                templates[variable.name] = try SecretTemplate(reading: path)
+            }
+        }
+        for variable in variables {
+            switch variable.content {
+            case .plain(let value): values.direct.append((variable, value))
+            case .secret(let reference):
+                values.direct.append((variable, try lookup.secret(reference, at: variable.place)))
+            case .file(let reference):
+                values.files.append((variable, try lookup.secret(reference, at: variable.place)))
+            case .template(let path):
+                let filled = try templates[variable.name]?.filled { reference, line in
+                    try lookup.secret(reference, at: "\(path.escapedForTerminal):\(line)")
+                }
+                if let filled { values.files.append((variable, filled)) }
+            }
+        }
+        return values
+    }
+
+    /// The `PATH` that the program will have, unless it is a secret.
+    private var searchPath: String? {
+        for case let variable in variables where variable.name == "PATH" {
+            if case .plain(let value) = variable.content {
+                return value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        return Environment.value(of: "PATH")
+    }
+
+    /// Starts the program and stays beside it until it ends.
+    private func supervise(
+        _ program: RunProgram, _ environment: EnvironmentBlock, _ masked: [SecretBytes]
+    ) throws -> Int32 {
+        guard isMasking else {
+            if let signal = RunSignals.early { return 128 + signal }
+            let child = try RunSignals.begin { try program.start(environment, output: nil) }
+            return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
+        }
+        var output = try MaskedOutput(masking: masked)
+        if let signal = RunSignals.early { return 128 + signal }
+        let writers = output.writers
+        let child = try RunSignals.begin { try program.start(environment, output: writers) }
+        return output.run(for: child)
+    }
+}

@@ -1,0 +1,13 @@
+import CommandKit
+
+/// The commands about other programs with secrets.
+package enum RunCommands: CommandModule {
+    package static func command(named name: String) -> (any DocumentedCommand.Type)? {
+        switch name {
+        case "run": RunCommand.self
+        case "credential": CredentialCommand.self
+        case "integrate": IntegrateCommand.self
+        default: nil
+        }
+    }
+}
