@@ -86,7 +86,7 @@ package final class EmbeddedVault: VaultEngine {
         do {
             let vault = try VaultFolder.open(at: path, in: kind, detectsRollback: detectsRollback, enclaves: enclaves)
             // Who may only read can go on without.
-            try? vault.renewDigestsFoundAtOpening()
+            try? vault.upkeep.renewDigestsFoundAtOpening()
             return EmbeddedVault(vault, surroundings)
         } catch {
             throw VaultError(error)

@@ -375,7 +375,7 @@ import VaultInterface
         _ = try again.add(item, as: .app)
         try again.removePasscode(.test("right"), as: .owner)
         let authorization = AccessGate.authorize(.renewKeys)
-        let renewal = try again.vault.beginRenewal(from: nil, for: authorization)
+        let renewal = try again.vault.keyChange.beginRenewal(from: nil, for: authorization)
         for _ in 0..<4 {
             _ = try renewal.pass { body in try again.vault.reading(for: authorization) { reader, _ in try body(reader) }
             }

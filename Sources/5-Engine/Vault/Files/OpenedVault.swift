@@ -26,9 +26,9 @@ final class OpenedVault: Sendable {
     /// Which folder it is: its files may get others in their place, with other keys, but another folder is another
     /// vault.
     private let folderIdentity: FileIdentity?
-    private let changeNotifier = ChangeNotifier()
-    /// When the keybag last learned how far the item store has come.
-    private let noted = UnfairMutex<ContinuousClock.Instant?>(nil)
+    let changeNotifier = ChangeNotifier()
+    /// When the keybag last learned how far the item store has come; see ``KeyChange``.
+    let noted = UnfairMutex<ContinuousClock.Instant?>(nil)
 
     /// The keys and the rows that are sealed under them.
     private struct Opened {
@@ -80,6 +80,17 @@ final class OpenedVault: Sendable {
     var keybag: OpenedKeybag { opened.withLock { $0.keybag } }
 
     var keys: ClassKeys { keybag.keys }
+
+    /// The rows and the keys that they are sealed under.
+    var storeAndKeys: (ItemStore, ClassKeys) { opened.withLock { ($0.store, $0.keybag.keys) } }
+
+    var store: ItemStore { storeAndKeys.0 }
+
+    /// Replaces the keys.
+    var keyChange: KeyChange { KeyChange(vault: self) }
+
+    /// Looks after the rows.
+    var upkeep: StoreUpkeep { StoreUpkeep(vault: self) }
 
     /// Runs `body` with the keys of the vault. Runs it again with the new ones if another process has replaced them
     /// since.
@@ -151,176 +162,8 @@ final class OpenedVault: Sendable {
         }
     }
 
-    /// Replaces the keybag by one with the same class keys under another passcode, durably, and continues with it.
-    ///
-    /// - Returns: Why the disk may not have the keybag that is in force; nil if it has.
-    /// - Throws: ``VaultError/busy`` when another program changed the passcode at the same time.
-    func rewrapKeys(
-        from present: CheckedPasscode?, to nextKey: LockedBytes?, _ protection: PasscodeProtection?
-    ) throws -> FileError? {
-        guard let folder else {
-            let keys = keys
-            let next = try keys.keybag.rewrapped(from: present?.key, to: nextKey, protection, in: keys.enclave)
-            try keys.adopt(next, with: nextKey)
-            tellLockState()
-            return nil
-        }
-        try checkStoreIsInPlace()
-        let (rewrapped, flush) = try folder.folder.withLock {
-            let current = try checkedKeybag(keybag.identifier, present, in: folder)
-            let next = try current.keys.keybag.rewrapped(
-                from: present?.key, to: nextKey, protection, in: current.keys.enclave)
-            return try folder.replaceKeybag(
-                with: next.knowing(storeSequence: store.sequence()), in: current.keys.enclave)
-        }
-        try rewrapped.keys.adopt(rewrapped.keys.keybag, with: nextKey)
-        try replace(with: rewrapped, store)
-        return flush
-    }
-
-    /// Begins to renew the class keys.
-    ///
-    /// - Parameter passcode: The present one; nil if none is set.
-    /// - Throws: ``VaultError/busy`` if another program has changed the passcode, or renews the keys.
-    func beginRenewal(from passcode: CheckedPasscode?, for authorization: Authorization) throws -> KeyRenewal {
-        guard let folder else { throw VaultError.busy }
-        try checkStoreIsInPlace()
-        return try folder.folder.withLock {
-            let present = try checkedKeybag(keybag.identifier, passcode, in: folder)
-            if let passcode { try present.keys.unlock(with: passcode.key) }
-            return try KeyRenewal(of: present, in: folder, for: authorization)
-        }
-    }
-
-    /// Puts renewed class keys in force: copies what was changed last, while nobody else writes, replaces the keybag,
-    /// and removes what is sealed under the former ones.
-    ///
-    /// - Parameters:
-    ///   - passcode: The present one; nil if none is set.
-    ///   - nextKey: The next passcode, stretched with `protection`.
-    /// - Returns: What is sealed under the new keys, and why the disk may not have the keybag that is in force; nil if
-    ///   it has.
-    func complete(
-        _ renewal: KeyRenewal, from passcode: CheckedPasscode?, to nextKey: LockedBytes?,
-        _ protection: PasscodeProtection?, for authorization: Authorization
-    ) throws -> (summary: RenewalSummary, flush: FileError?) {
-        guard let folder else { throw VaultError.busy }
-        let result = try folder.folder.withLock {
-            try checkStoreIsInPlace()
-            let present = try checkedKeybag(renewal.former.identifier, passcode, in: folder)
-            let enclave = present.keys.enclave
-            let former = try renewal.former.formerKeys().renewed(from: renewal.former.keys, to: renewal.next.keys)
-            try folder.writeFormerKeys(former, of: renewal.next.keys)
-            let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
-            let sequence = try store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
-            let counts = try renewal.counts()
-            try renewal.checkIsInPlace()
-            let next = try present.keys.keybag.replaced(
-                by: renewal.next.keys, under: nextKey, protection, storeSequence: sequence, in: enclave)
-            // Its key is derived from a former class key. Until it is made again, no file can be made while the vault
-            // is locked.
-            try folder.folder.remove(VaultFolder.fileAgreementKeyName)
-            var (renewed, flush) = try folder.replaceKeybag(with: next, in: enclave)
-            // After a crash the former keybag may be there again, and then needs its store.
-            if flush == nil {
-                do {
-                    try renewal.commit()
-                } catch let error as FileError {
-                    flush = error
-                }
-            }
-            if let nextKey { try renewed.keys.unlock(with: nextKey) }
-            try replace(with: renewed, renewal.store, isRenewal: true)
-            // If this fails, the next program that opens the vault does it.
-            if flush == nil { try? folder.completeRenewal(from: present.identifier, to: renewed.identifier) }
-            let summary = RenewalSummary(
-                items: counts.items, formerVersions: counts.formerVersions, hadRecoveryKey: hadRecoveryKey)
-            return (summary, flush)
-        }
-        // Marks of deletions are gone, and numbers go on after a gap.
-        changeNotifier.changed(.thisProcess) { _ in true }
-        return result
-    }
-
-    /// The keybag on disk, for a holder of the folder's lock.
-    ///
-    /// - Parameter identifier: Whose class keys the caller has.
-    /// - Throws: ``VaultError/busy`` if the keybag on disk has other class keys, or another passcode.
-    private func checkedKeybag(
-        _ identifier: UUID, _ passcode: CheckedPasscode?, in folder: VaultFolder
-    ) throws -> OpenedKeybag {
-        let current = try folder.openKeybag()
-        guard current.identifier == identifier, current.keys.keybag.passcode == passcode?.protection else {
-            throw VaultError.busy
-        }
-        return current
-    }
-
-    /// Has the keybag know how far the item store has come, so that an older copy of the store is refused from now on.
-    /// Where a counter counts, this moves it, so that an older copy of the whole folder is refused, too.
-    ///
-    /// Does nothing if nothing was stored since, and for a minute after the last time.
-    ///
-    /// - Parameter passcode: The present passcode, under which the class keys are wrapped again.
-    func noteStoreSequence(with passcode: CheckedPasscode) throws {
-        guard folder != nil, try store.sequence() > keys.keybag.storeSequence ?? 0 else { return }
-        let isDue = noted.withLock { last in
-            let now = ContinuousClock.now
-            if let last, now - last < Self.shortestPause { return false }
-            last = now
-            return true
-        }
-        if isDue { _ = try rewrapKeys(from: passcode, to: passcode.key, passcode.protection) }
-    }
-
-    /// A counter in a TPM wears out.
-    private static let shortestPause = Duration.seconds(60)
-
-    private var store: ItemStore { opened.withLock { $0.store } }
-
-    /// Destroys every key and every item.
-    ///
-    /// First the keys, then the rows: from the moment the new keybag is in place nothing that was stored
-    /// can be read, and a crash before the rows are gone is completed at the next opening.
-    ///
-    /// - Throws: ``VaultError/inputOutput(reason:)`` if the disk may still have the former keys.
-    func erase(for authorization: Authorization) throws {
-        let (former, formerKeys) = opened.withLock { ($0.store, $0.keybag.keys) }
-        if let folder {
-            // Another program may have renewed the keys. An erase is for a vault that is damaged, too.
-            try? takeOverChangedKeybag()
-            let flush = try folder.folder.withLock {
-                try checkStoreIsInPlace()
-                // A renewal that was killed may have left the store of its former keybag.
-                if let present = try? folder.openKeybag() { try? folder.settleRenewal(present) }
-                // Another process may still write, with numbers after this one. None writes a thousand times a second
-                // for as long as there are milliseconds since 1970.
-                let milliseconds = UInt64(clamping: max(0, Date().timeIntervalSince1970 * 1_000))
-                let last = (try? former.sequence()) ?? 0
-                var (fresh, flush) = try folder.replaceKeys(after: max(last + 1, milliseconds))
-                // Other processes have the keys of these rows in memory, and notice that they are gone.
-                try? former.write(for: authorization) { try $0.retire(for: fresh.identifier) }
-                let store = try folder.openStore(of: &fresh)
-                try replace(with: fresh, store)
-                return flush
-            }
-            if let flush {
-                changeNotifier.changed(.thisProcess) { _ in true }
-                throw VaultError.unflushed(
-                    "the vault is erased", flush, "the former keys may be there again: erase it again")
-            }
-        } else {
-            let fresh = try ClassKeys(Keybag.generate(in: formerKeys.enclave), in: formerKeys.enclave)
-            if formerKeys.hasPasscodeClass { try fresh.setPasscodeClass(present: true) }
-            try former.write(for: authorization) { try $0.reset(to: fresh.keybag.identifier) }
-            try replace(with: OpenedKeybag(fresh), former)
-        }
-        // There is no group that it does not touch.
-        changeNotifier.changed(.thisProcess) { _ in true }
-    }
-
     /// - Parameter isRenewal: Whether the other class keys have all the items of the present ones.
-    private func replace(with keybag: OpenedKeybag, _ store: ItemStore, isRenewal: Bool = false) throws {
+    func replace(with keybag: OpenedKeybag, _ store: ItemStore, isRenewal: Bool = false) throws {
         let next = try Opened(store, keybag, in: folder)
         let former = opened.withLock { opened in
             defer { opened = next }
@@ -364,7 +207,7 @@ final class OpenedVault: Sendable {
                 for: authorization, under: keybag.identifier, isMeasured: quotas != nil
             ) { writer in
                 let result = try body(writer, keybag)
-                if let quotas { try check(quotas, writer, keybag) }
+                if let quotas { try QuotaCheck(quotas).check(writer, keybag) }
                 return (result, writer.touched, keybag)
             }
         }
@@ -375,97 +218,6 @@ final class OpenedVault: Sendable {
         }
         return result
     }
-
-    /// Makes sure that no group has grown beyond its quota. What lets a group shrink is allowed whatever it holds.
-    ///
-    /// - Throws: ``VaultError/quotaExceeded(group:limit:)``.
-    private func check(_ quotas: GroupQuotas, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag) throws {
-        for (group, growth) in writer.touched.growth where growth > 0 {
-            guard let name = writer.touched.names[group], let limit = quotas.bytes(of: name) else { continue }
-            let listings = ItemClass.stored.flatMap { keybag.listings(of: $0, in: [group]) }
-            guard try writer.bytes(ofGroup: group, filedUnder: listings) <= limit else {
-                throw VaultError.quotaExceeded(group: name, limit: limit)
-            }
-        }
-    }
-
-    /// Deletes the rows that nothing can open any more, because their keys are gone.
-    ///
-    /// - Returns: How many there were.
-    @discardableResult
-    func deleteRows(where isLost: (RowBinding, ClassKeys) -> Bool) throws -> Int {
-        try writing(for: AccessGate.authorize(.removeUnreadable)) { writer, keybag in
-            var lost: [ItemRow] = []
-            try writer.reader.forEachRow { row in
-                guard case .success(let row) = row, isLost(row.binding, keybag.keys) else { return }
-                lost.append(row)
-            }
-            var lostVersions: [FormerPlace] = []
-            try writer.reader.forEachFormerRow { place, former in
-                guard case .success(let former) = former, isLost(former.row.binding, keybag.keys) else { return }
-                lostVersions.append(place)
-            }
-            for row in lost { try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row)) }
-            for place in lostVersions { try writer.deleteFormer(place) }
-            // What is left of them comes back like a deleted item.
-            for row in lost { try writer.endWithLastFormer(row.binding.rowID) }
-            return lost.count
-        }
-    }
-
-    /// Gives all rows that earlier software wrote the digests under the key that their class asks for, so that nobody
-    /// guesses what is in them while the vault is locked. Other writers get their turns in between.
-    ///
-    /// Leaves out rows that cannot be opened. Does nothing if there are none, or while the vault is not unlocked.
-    func renewOldDigests() throws {
-        guard keys.lockState == .unlocked else { return }
-        let authorization = AccessGate.authorize(.renewDigests)
-        var last: Int64? = .min
-        while let start = last {
-            let numbers = try reading(for: authorization) { reader, _ in
-                try reader.oldRows(after: start, limit: Self.rowsRenewedAtOnce)
-            }
-            last = numbers.last
-            guard !numbers.isEmpty else { return }
-            try writing(for: authorization) { writer, keybag in
-                let transaction = ItemTransaction(writer, keybag, .waived) { Date() }
-                for number in numbers {
-                    do {
-                        try transaction.renewDigests(ofRow: number)
-                    } catch is VaultError {
-                        // Damaged, which a check of all items reports.
-                    } catch is StoreError {
-                    } catch KeybagError.noClassKey {
-                    }
-                }
-            }
-        }
-    }
-
-    /// Each transaction writes nearly all pages of the indexes, because digests are in no order.
-    private static let rowsRenewedAtOnce = 16_384
-
-    /// Does what ``renewOldDigests()`` does if the opening of the store has found old rows.
-    func renewDigestsFoundAtOpening() throws {
-        if store.mayHaveOldRows { try renewOldDigests() }
-    }
-
-    /// Returns the number of items of each class in the groups that `authorization` covers.
-    func itemCounts(for authorization: Authorization) throws(StoreError) -> [ItemClass: Int] {
-        let keybag = keybag
-        let listings = keybag.groupDigests(in: authorization.scope).map { groups in
-            Dictionary(uniqueKeysWithValues: ItemClass.stored.map { ($0, keybag.listings(of: $0, in: groups)) })
-        }
-        return try store.counts(for: authorization, filedUnder: listings)
-    }
-
-    /// Returns the digests of all groups of which there is anything.
-    func groups(for authorization: Authorization) throws -> [Int64] {
-        try reading(for: authorization) { reader, _ in try reader.groups() }
-    }
-
-    /// Returns what SQLite finds wrong with the file of the rows.
-    func structuralProblems() throws(StoreError) -> [String] { try store.structuralProblems() }
 
     func changes(to audience: @escaping @Sendable () -> ChangeAudience) -> AsyncStream<VaultChange> {
         var presentStore: (@Sendable () -> ItemStore?)?

@@ -87,7 +87,7 @@ final class PasscodeCheck: Sendable {
 
     private func refuse(failures: UInt32, _ eraseAfter: UInt8?) throws -> Never {
         if let eraseAfter, failures >= eraseAfter {
-            try vault.erase(for: AccessGate.authorize(.eraseAfterWrongPasscodes))
+            try vault.keyChange.erase(for: AccessGate.authorize(.eraseAfterWrongPasscodes))
             throw VaultError.erasedAfterWrongPasscodes
         }
         throw VaultError.wrongPasscode(retryAfter: Int(clamping: PasscodeAttempts.wait(after: failures).rounded(.up)))

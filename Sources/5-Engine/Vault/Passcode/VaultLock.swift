@@ -57,8 +57,8 @@ final class VaultLock: Locking {
             markAsAnchored(checked, passcode)
         }
         // An unlock must not fail for these, such as for a full disk.
-        try? vault.renewOldDigests()
-        try? vault.noteStoreSequence(with: checked)
+        try? vault.upkeep.renewOldDigests()
+        try? vault.keyChange.noteStoreSequence(with: checked)
     }
 
     func findings(_ operation: ReadUnlockFindings, as client: Client) throws(VaultError) -> UnlockFindings {
@@ -95,7 +95,7 @@ final class VaultLock: Locking {
         let present = checked.protection
         let marked = PasscodeProtection.fresh(cost: present.cost, eraseAfter: present.eraseAfter, isAnchored: true)
         guard let (protection, key) = try? marked.guarding(passcode, in: vault.keys.enclave) else { return }
-        _ = try? vault.rewrapKeys(from: checked, to: key, protection)
+        _ = try? vault.keyChange.rewrap(from: checked, to: key, protection)
     }
 
     func lock(_ operation: LockVault, as client: Client) throws(VaultError) {

@@ -95,14 +95,14 @@ struct VaultPasscode: PasscodeKeeping {
     private func replace(
         _ present: CheckedPasscode?, by nextKey: LockedBytes?, _ protection: PasscodeProtection?
     ) throws -> (isAgreementKeyReplaced: Bool, flush: FileError?) {
-        let flush = try vault.rewrapKeys(from: present, to: nextKey, protection)
+        let flush = try vault.keyChange.rewrap(from: present, to: nextKey, protection)
         lock.callOff()
         return (fileAgreementKey.update(), flush)
     }
 
     /// Deletes none if the class has a key again.
     private func deleteItemsOfPasscodeClass() throws {
-        try vault.deleteRows { row, keys in
+        try vault.upkeep.deleteRows { row, keys in
             row.protection == .whenPasscodeSetThisDeviceOnly && !keys.hasPasscodeClass
         }
     }

@@ -29,7 +29,7 @@ struct VaultMaintenance: VaultMaintaining {
             var status = VaultStatus(
                 path: isKeeper ? vault.folder?.folder.path : nil, enclave: keys.keybag.enclaveKind.name,
                 lockState: keys.lockState,
-                isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.itemCounts(for: authorization),
+                isPasscodeSet: keys.hasPasscodeClass, itemCounts: try vault.upkeep.itemCounts(for: authorization),
                 formatVersion: 2)
             if authorization.scope == .every, client.rights.contains(.administer), let folder = vault.folder {
                 status.recoveryKey = try folder.recoveryKeyState()
@@ -68,7 +68,7 @@ struct VaultMaintenance: VaultMaintaining {
             if case .only(let names) = authorization.scope {
                 named = Dictionary(names.map { (vault.keybag.groupDigest($0), $0) }) { first, _ in first }
             }
-            var next = try named.map { $0.keys.sorted() } ?? vault.groups(for: authorization)
+            var next = try named.map { $0.keys.sorted() } ?? vault.upkeep.groups(for: authorization)
             while let group = next.popLast() {
                 let (items, bytes, name) = try vault.reading(for: authorization) { reader, keybag in
                     let (items, bytes) = try reader.usage(of: group)
@@ -88,7 +88,7 @@ struct VaultMaintenance: VaultMaintaining {
     func erase(_ operation: EraseVault, as client: Client) throws(VaultError) {
         let authorization = try gate.authorize(
             AccessRequest(.erase, isAboutWholeVault: true), as: client, recordedAs: .erased)
-        try gate.run(authorization) { try vault.erase(for: authorization) }
+        try gate.run(authorization) { try vault.keyChange.erase(for: authorization) }
     }
 
     func verify(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport {
@@ -114,7 +114,7 @@ struct VaultMaintenance: VaultMaintaining {
     }
 
     private func verifyRows(_ authorization: Authorization) throws -> IntegrityReport {
-        let problems = try vault.structuralProblems()
+        let problems = try vault.upkeep.structuralProblems()
         return try vault.reading(for: authorization) { reader, keybag in
             var report = IntegrityReport(validItems: 0, lockedItems: 0, problems: problems)
             var filings: [(row: RowBinding, terms: Set<Int64>)] = []

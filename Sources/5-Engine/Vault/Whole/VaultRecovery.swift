@@ -97,7 +97,7 @@ struct VaultRecovery: RecoveryKeeping {
     func finish(as client: Client) throws(VaultError) -> Int {
         gate.access.record(.recovered, by: client)
         do {
-            return try vault.deleteRows { row, _ in !RecoveryRecord.classes.contains(row.protection) }
+            return try vault.upkeep.deleteRows { row, _ in !RecoveryRecord.classes.contains(row.protection) }
         } catch {
             throw VaultError(error)
         }

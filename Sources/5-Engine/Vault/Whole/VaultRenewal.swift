@@ -32,11 +32,11 @@ struct VaultRenewal: KeyRenewing {
             }
             let present = try checked(operation.passcode, as: client)
             let next = try nextPasscode(operation, present)
-            let renewal = try vault.beginRenewal(from: present, for: authorization)
+            let renewal = try vault.keyChange.beginRenewal(from: present, for: authorization)
             do {
                 try fill(renewal, authorization, send)
                 wasLocked = vault.keys.lockState != .unlocked
-                return try vault.complete(
+                return try vault.keyChange.complete(
                     renewal, from: present, to: next?.key, next?.protection, for: authorization)
             } catch {
                 renewal.abandon()
