@@ -156,15 +156,16 @@ floor(
 // The vault across a socket.
 floor(
     "Sources/6-Service",
+    module("Connections", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "SystemLibraries"),
     module(
-        "VaultService", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "KeychainModel", "Presence",
+        "VaultService", uses: "Access", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel", "Presence",
         "ProcessVault", "SystemLibraries", "VaultInterface"),
     module(
-        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeyCryptography", "VaultService", asn1,
+        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography", asn1,
         crypto),
     module(
-        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Frames", "KeychainModel", "StoredKeys",
-        "SystemBus", "VaultInterface", "VaultService", crypto))
+        "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Connections", "Frames", "KeychainModel",
+        "StoredKeys", "SystemBus", "VaultInterface", "VaultService", crypto))
 
 // Files and databases, with keys from outside.
 floor(
@@ -230,7 +231,7 @@ floor(
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
     module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
-        "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Enclave", "Keybag", "KeychainModel",
+        "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Keybag", "KeychainModel",
         "KeychainServices", "LocalAuthenticationServices", "ProcessVault", "SecureMemory", "StatusCodes", "Vault",
         "VaultInterface", "VaultService"))
 
@@ -261,26 +262,25 @@ if !isFetched {
     floor(
         "Sources/10-Programs",
         module(
-            "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Frames", "KeychainModel", "LockSignals",
-            "Presence", "PrivateFiles", "ProcessVault", "SecretService", "SystemBus", "SystemLibraries", "Vault",
-            "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
+            "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel",
+            "LockSignals", "Presence", "PrivateFiles", "ProcessVault", "SecretService", "SystemBus", "SystemLibraries",
+            "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
         module(
             "CommandKit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "OpenSSLCertificates", "Presence",
             "ProcessVault", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface",
-            "VaultService",
-            arguments),
+            "VaultService", arguments),
         module(
             "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "ProcessVault",
             "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments),
         module(
-            "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit", "Enclave",
-            "Frames", "KeychainModel", "KeyCryptography", "OpenSSLCertificates", "Presence", "PrivateFiles",
-            "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys", "SystemBus",
-            "SystemLibraries", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit",
+            "Connections", "Enclave", "Frames", "KeychainModel", "KeyCryptography", "OpenSSLCertificates", "Presence",
+            "PrivateFiles", "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys",
+            "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
         module(
-            "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "DatabasePages", "KeychainModel",
-            "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes", "SystemLibraries",
-            "VaultInterface", "VaultService", arguments),
+            "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "Connections", "DatabaseFiles", "DatabasePages",
+            "KeychainModel", "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes",
+            "SystemLibraries", "VaultInterface", "VaultService", arguments),
         module(
             "DatabaseCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSQLite", "DatabaseFiles",
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
@@ -301,10 +301,10 @@ if !isFetched {
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
-            "VaultBenchmark", path: "Benchmarks/Engine", uses: "Access", "Audit", "Bytes", "CSQLite", "DatabasePages",
-            "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices", "PasswordHashes",
-            "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory", "Vault",
-            "VaultInterface", "VaultService", crypto))
+            "VaultBenchmark", path: "Benchmarks/Engine", uses: "Access", "Audit", "Bytes", "Connections", "CSQLite",
+            "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices",
+            "PasswordHashes", "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
+            "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
 
     // The programs that tests run as other processes, and kill.
     floor(
@@ -323,8 +323,8 @@ if !isFetched {
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
         program("TrustWorker", uses: "KeychainServices"),
         program(
-            "VaultWorker", uses: "Access", "Audit", "Bytes", "Frames", "Keybag", "KeychainModel", "SecureMemory",
-            "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
+            "VaultWorker", uses: "Access", "Audit", "Bytes", "Connections", "Frames", "Keybag", "KeychainModel",
+            "SecureMemory", "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
 
     floor(
         "Tests/Support",
@@ -384,7 +384,7 @@ if !isFetched {
     floor(
         "Tests/6-Service",
         tests(
-            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "CSQLite", "Enclave", "Frames",
+            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
         tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto))
@@ -426,7 +426,7 @@ if !isFetched {
             "KeychainTests", uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence",
             "ProcessVault", "TestSupport", "Vault", "VaultInterface", crypto),
         tests(
-            "DataProtectionTests", uses: "Access", "Bytes", "DataProtection", "DataProtectionNetworking",
+            "DataProtectionTests", uses: "Access", "Bytes", "Connections", "DataProtection", "DataProtectionNetworking",
             "KeychainModel", "KeychainTesting", "ProcessVault", "ProtectedFiles", "TestSupport", "VaultInterface",
             "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
@@ -446,9 +446,7 @@ if !isFetched {
         "Tests/10-Programs",
         tests(
             "KeychainCommandTests", uses: "Bytes", "CommandKit", "KeychainCommand", "KeychainModel", "RunCommands",
-            "TestSupport",
-            arguments, grdb,
-            exclude: ["Peer", "Sessions", "Transcripts"]))
+            "TestSupport", arguments, grdb, exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",

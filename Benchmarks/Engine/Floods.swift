@@ -1,4 +1,5 @@
 import Bytes
+import Connections
 import Foundation
 import Frames
 import Glibc

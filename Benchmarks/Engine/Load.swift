@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import Connections
 import Foundation
 import Frames
 import Glibc

@@ -3,6 +3,7 @@ import ArgumentParser
 import Audit
 import Bytes
 import CLibrary
+import Connections
 import Dispatch
 import Frames
 import LockSignals

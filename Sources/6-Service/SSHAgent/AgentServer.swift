@@ -1,8 +1,8 @@
 import Bytes
 import CLibrary
+import Connections
 import FoundationEssentials
 import Frames
-import VaultService
 
 /// An agent on a Unix socket.
 package final class AgentServer: Sendable {

@@ -1,3 +1,4 @@
+import Connections
 import Frames
 import SystemBus
 import VaultInterface

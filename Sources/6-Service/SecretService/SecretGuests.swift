@@ -1,4 +1,5 @@
 import Access
+import Connections
 import SystemBus
 import VaultInterface
 import VaultService

@@ -1,4 +1,5 @@
 import CLibrary
+import Connections
 import KeychainModel
 import Synchronization
 import SystemBus

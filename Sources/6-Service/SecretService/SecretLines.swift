@@ -1,3 +1,4 @@
+import Connections
 import Dispatch
 import Synchronization
 import SystemBus

@@ -1,5 +1,6 @@
 import Access
 import CLibrary
+import Connections
 import Foundation
 import Vault
 import VaultService

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Connections
 @testable import VaultService
 
 /// Few threads serve many connections, and a connection too many ends the one that has to make room.

@@ -1,4 +1,5 @@
 import Access
+import Connections
 import Enclave
 import Foundation
 import Frames

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Connections
 @testable import VaultService
 
 /// Who gets the next place.

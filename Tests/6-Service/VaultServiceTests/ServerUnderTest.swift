@@ -1,4 +1,5 @@
 import Access
+import Connections
 import Foundation
 import Frames
 import Glibc

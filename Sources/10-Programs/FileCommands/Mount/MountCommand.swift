@@ -2,6 +2,7 @@ import ArgumentParser
 import Bytes
 import CLibrary
 import CommandKit
+import Connections
 import Dispatch
 import FoundationEssentials
 import KeychainModel
@@ -9,7 +10,6 @@ import MountedFolder
 import ProcessVault
 import StatusCodes
 import VaultInterface
-import VaultService
 
 /// Shows a folder of protected files as a folder of plain ones.
 struct MountCommand: DocumentedCommand {

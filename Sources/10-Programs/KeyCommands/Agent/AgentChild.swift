@@ -1,5 +1,6 @@
 import CLibrary
 import CommandKit
+import Connections
 import StatusCodes
 import Synchronization
 import SystemLibraries

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLibrary
 import CommandKit
+import Connections
 import FoundationEssentials
 import Frames
 import PrivateFiles

@@ -74,7 +74,9 @@ struct KeyChange {
             let former = try renewal.former.formerKeys().renewed(from: renewal.former.keys, to: renewal.next.keys)
             try folder.writeFormerKeys(former, of: renewal.next.keys)
             let hadRecoveryKey = try folder.hasRecoveryKey(of: present.identifier)
-            let sequence = try vault.store.write(for: authorization, under: present.identifier) { try renewal.complete($0) }
+            let sequence = try vault.store.write(for: authorization, under: present.identifier) {
+                try renewal.complete($0)
+            }
             let counts = try renewal.counts()
             try renewal.checkIsInPlace()
             let next = try present.keys.keybag.replaced(

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import CLibrary
+import Connections
 import FoundationEssentials
 import Frames
 import KeychainModel

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import CLibrary
+import Connections
 
 /// The retraction of a question to a person, when the daemon takes it back or is gone.
 enum Retraction {

@@ -1,4 +1,5 @@
 import Access
+import Connections
 import VaultInterface
 
 /// A limit for the memory of long requests on their way in. Bytes that have arrived count, and not those announced.

@@ -51,7 +51,7 @@ package enum ConnectionNeed: Sendable {
 }
 
 /// What a connection does, in the order in which connections make room for others.
-enum ConnectionPhase: Int, Comparable {
+package enum ConnectionPhase: Int, Comparable {
     case greeting
     /// The rest of a request is missing.
     case rest
@@ -61,5 +61,5 @@ enum ConnectionPhase: Int, Comparable {
     /// It works, or has been put off.
     case work
 
-    static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }

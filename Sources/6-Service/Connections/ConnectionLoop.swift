@@ -432,7 +432,7 @@ package final class ConnectionLoop: Sendable {
     // MARK: What connections say in a step
 
     /// Takes a connection for one of `program` from here on.
-    func greeted(_ seat: ConnectionSeat, _ program: ServedProgram) {
+    package func greeted(_ seat: ConnectionSeat, _ program: ServedProgram) {
         state.withLock { state in
             let former = seat.program
             guard state.seats.greeted(seat, program) else { return }
@@ -461,7 +461,8 @@ package final class ConnectionLoop: Sendable {
     /// Runs `body`, which waits for the other end, while others have the thread's place.
     ///
     /// - Parameter phase: How early the connection makes room for others meanwhile.
-    func whileWaiting<Result>(_ seat: ConnectionSeat, in phase: ConnectionPhase, _ body: () -> Result) -> Result {
+    package func whileWaiting<Result>(_ seat: ConnectionSeat, in phase: ConnectionPhase, _ body: () -> Result) -> Result
+    {
         state.withLock { state in
             if state.waiting.count >= limits.waits, let other = Self.firstWaiting(state) {
                 shutdown(other.descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))

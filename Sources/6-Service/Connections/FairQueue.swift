@@ -4,10 +4,10 @@ import Dispatch
 import Synchronization
 
 /// A number of places that programs share, and for which their threads wait in a ``FairLine``.
-final class FairQueue: Sendable {
-    typealias Places = FairLine<Waiter>.Places
+package final class FairQueue: Sendable {
+    package typealias Places = FairLine<Waiter>.Places
 
-    final class Waiter: Sendable {
+    package final class Waiter: Sendable {
         fileprivate let isNext = DispatchSemaphore(value: 0)
     }
 
@@ -15,12 +15,12 @@ final class FairQueue: Sendable {
     /// Whether somebody waits: for those who give way, who ask often.
     private let isAwaited = Atomic(false)
 
-    init(_ places: Places) {
+    package init(_ places: Places) {
         line = UnfairMutex(FairLine(places))
     }
 
     /// How many wait for a place.
-    var waiting: Int { line.withLock(\.count) }
+    package var waiting: Int { line.withLock(\.count) }
 
     /// Takes a place; waits for it if there is none.
     ///
@@ -29,7 +29,7 @@ final class FairQueue: Sendable {
     ///   - waiting: Calls its argument, which waits.
     /// - Returns: False, and no place was taken, if the place is not wanted any more.
     @discardableResult
-    func enter(
+    package func enter(
         _ program: ServedProgram, while isWanted: () -> Bool = { true }, waiting: @escaping Waiting = { $0() }
     ) -> Bool {
         let waiter: Waiter? = line.withLock { line in
@@ -42,10 +42,10 @@ final class FairQueue: Sendable {
         return waiter.map { wait($0, of: program, while: isWanted, waiting) } ?? true
     }
 
-    typealias Waiting = (() -> Void) -> Void
+    package typealias Waiting = (() -> Void) -> Void
 
     /// Gives a place back.
-    func leave(_ program: ServedProgram) {
+    package func leave(_ program: ServedProgram) {
         line.withLock { line in
             line.giveBack(program)
             callNext(&line)
@@ -56,7 +56,7 @@ final class FairQueue: Sendable {
     ///
     /// - Returns: False, and the place was given back, if it is not wanted any more.
     @discardableResult
-    func giveWay(
+    package func giveWay(
         _ program: ServedProgram, while isWanted: () -> Bool = { true }, waiting: @escaping Waiting = { $0() }
     ) -> Bool {
         guard isAwaited.load(ordering: .relaxed) else { return true }

@@ -2,15 +2,19 @@ import Access
 
 /// Those who wait for one of a number of places. Users take turns for a free place, and so do the programs of each
 /// user.
-struct FairLine<Element> {
+package struct FairLine<Element> {
     /// How many places there are in all, how many of them one user may take, and how many one program.
-    struct Places: Sendable {
-        var all: Int
-        var ofUser: Int
-        var ofProgram: Int
+    package struct Places: Sendable {
+        package var all: Int
+        package var ofUser: Int
+        package var ofProgram: Int
         /// Whether a program that has no place may take one beyond those of its user: the other programs of a user
         /// must not keep it out.
-        var keepsFirst = false
+        package var keepsFirst = false
+
+        package init(all: Int, ofUser: Int, ofProgram: Int, keepsFirst: Bool = false) {
+            (self.all, self.ofUser, self.ofProgram, self.keepsFirst) = (all, ofUser, ofProgram, keepsFirst)
+        }
     }
 
     /// Those of a program that wait, the first in front.
@@ -34,25 +38,25 @@ struct FairLine<Element> {
     /// How many wait.
     private(set) var count = 0
 
-    init(_ places: Places) {
+    package init(_ places: Places) {
         self.places = places
     }
 
-    var isEmpty: Bool { waiting.isEmpty }
+    package var isEmpty: Bool { waiting.isEmpty }
 
-    func hasPlace(for program: ServedProgram) -> Bool {
+    package func hasPlace(for program: ServedProgram) -> Bool {
         let ofProgram = takenByProgram[program, default: 0]
         return taken < places.all && ofProgram < places.ofProgram
             && (takenByUser[program.user, default: 0] < places.ofUser || places.keepsFirst && ofProgram == 0)
     }
 
-    mutating func take(_ program: ServedProgram) {
+    package mutating func take(_ program: ServedProgram) {
         taken += 1
         takenByUser[program.user, default: 0] += 1
         takenByProgram[program, default: 0] += 1
     }
 
-    mutating func giveBack(_ program: ServedProgram) {
+    package mutating func giveBack(_ program: ServedProgram) {
         taken -= 1
         // Only those that have a place are kept, however many programs come and go.
         Self.count(down: program.user, in: &takenByUser)
@@ -65,7 +69,7 @@ struct FairLine<Element> {
     }
 
     /// Lines somebody up behind the others of its program.
-    mutating func append(_ element: Element, of program: ServedProgram) {
+    package mutating func append(_ element: Element, of program: ServedProgram) {
         count += 1
         guard let user = waiting.firstIndex(where: { $0.user == program.user }) else {
             waiting.append(
@@ -82,7 +86,7 @@ struct FairLine<Element> {
     /// Takes somebody out of the line.
     ///
     /// - Returns: Whether it was there.
-    mutating func remove(of program: ServedProgram, where isMeant: (Element) -> Bool) -> Bool {
+    package mutating func remove(of program: ServedProgram, where isMeant: (Element) -> Bool) -> Bool {
         guard let user = waiting.firstIndex(where: { $0.user == program.user }),
             let own = waiting[user].programs.firstIndex(where: { $0.program == program }),
             let place = waiting[user].programs[own].waiters.firstIndex(where: isMeant)
@@ -95,7 +99,7 @@ struct FairLine<Element> {
     }
 
     /// Takes a place for the next one who may have it; user and program then go behind the others.
-    mutating func popNext() -> Element? {
+    package mutating func popNext() -> Element? {
         guard taken < places.all else { return nil }
         for userIndex in waiting.indices {
             guard let index = waiting[userIndex].programs.firstIndex(where: { hasPlace(for: $0.program) }) else {

@@ -21,7 +21,7 @@ package final class ConnectionSeat: @unchecked Sendable {
     package let user: UInt32
     package let process: pid_t
     /// The program from whose share the connection is taken: until it is greeted, its process.
-    fileprivate(set) var program: ServedProgram
+    package fileprivate(set) var program: ServedProgram
     /// Nil until the first byte.
     var connection: (any LoopedConnection)?
     let make: @Sendable (ConnectionSeat) -> (any LoopedConnection)?
@@ -54,7 +54,7 @@ package final class ConnectionSeat: @unchecked Sendable {
     var hadConnection = false
 
     /// Stands for a process of which nothing else is known.
-    static func program(ofProcess process: pid_t, _ user: UInt32) -> ServedProgram {
+    package static func program(ofProcess process: pid_t, _ user: UInt32) -> ServedProgram {
         ServedProgram(user: user, name: "process \(process)")
     }
 }

@@ -4,12 +4,12 @@ import CLibrary
 /// State that several threads change, and wait for others to change.
 // Safe to share between threads: `state` is touched in `withLock`, `change` and `wait` alone, which hold the mutex
 // while they do; the two pointers never change. What they point at lives as long as this object.
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -28,14 +28,14 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Runs `body` while no other thread sees the state.
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&state)
     }
 
     /// Does the same as ``withLock(_:)``, and wakes the threads that wait.
-    func change(_ body: (inout State) -> Void) {
+    package func change(_ body: (inout State) -> Void) {
         withLock(body)
         pthread_cond_broadcast(changed)
     }
@@ -43,7 +43,7 @@ final class Monitor<State>: @unchecked Sendable {
     /// Runs `body` now and after each ``change(_:)``, until it returns true.
     ///
     /// - Returns: Whether it did so before `deadline`.
-    func wait(until deadline: ContinuousClock.Instant, for body: (inout State) -> Bool) -> Bool {
+    package func wait(until deadline: ContinuousClock.Instant, for body: (inout State) -> Bool) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while !body(&state) {
