@@ -15,7 +15,7 @@ package protocol Vault: AnyObject, Sendable {
     ///
     /// - Parameter send: Takes each part of the answer, in order. What it throws ends the operation.
     func perform<Operation: VaultOperation>(
-        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, as client: Client, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply
 
     /// Returns a stream with an element after each change by this process or, within a second, another one.

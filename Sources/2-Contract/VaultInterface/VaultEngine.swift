@@ -3,99 +3,39 @@ import Bytes
 import FoundationEssentials
 import KeychainModel
 
-/// Every operation that goes over the wire, by its number. A number is never given to another operation.
-package enum OperationCode: UInt8, Sendable, CaseIterable {
-    case addItem = 1
-    case addIdentity = 2
-    case copyItems = 3
-    case updateItems = 4
-    case deleteItems = 5
-    case putItem = 6
-    case exchangeItem = 7
-    case readStatus = 8
-    case eraseVault = 9
-    case verifyItems = 10
-    // 11 is `VaultSubscription.changes`.
-    case setPasscode = 12
-    case changePasscode = 13
-    case removePasscode = 14
-    case unlockVault = 15
-    case lockVault = 16
-    case readPresenceAvailability = 17
-    case authenticate = 18
-    case endContext = 19
-    case describeCaller = 20
-    case readAudit = 21
-    case verifyAudit = 22
-    case deleteDamagedItems = 23
-    case makeEnclaveKey = 24
-    case useEnclaveKey = 25
-    case makeFileKey = 26
-    case openFileKey = 27
-    case rewrapFileKey = 28
-    // 29 is `VaultSubscription.lockEvents`.
-    case makeRecoveryKey = 30
-    case makeBackup = 31
-    case readUnlockFindings = 32
-    case changesSince = 33
-    case copyVersions = 34
-    case copyVersion = 35
-    case restoreVersion = 36
-    case purgeVersions = 37
-    case keepVersions = 38
-    case receiveItems = 39
-    case renewKeys = 40
-    case readCondition = 41
-    case putBackDeviceSecret = 42
-    case readUsage = 43
-    case makeFirstRecoveryKey = 44
+/// The number of an operation on the wire. It is never given to another operation; 11 and 29 are subscriptions.
+package struct OperationCode: Hashable, Sendable, CaseIterable {
+    package let operation: any VaultOperation.Type
 
-    package var operation: any VaultOperation.Type {
-        switch self {
-        case .addItem: AddItem.self
-        case .addIdentity: AddIdentity.self
-        case .copyItems: CopyItems.self
-        case .updateItems: UpdateItems.self
-        case .deleteItems: DeleteItems.self
-        case .putItem: PutItem.self
-        case .exchangeItem: ExchangeItem.self
-        case .readStatus: ReadStatus.self
-        case .eraseVault: EraseVault.self
-        case .verifyItems: VerifyItems.self
-        case .setPasscode: SetPasscode.self
-        case .changePasscode: ChangePasscode.self
-        case .removePasscode: RemovePasscode.self
-        case .unlockVault: UnlockVault.self
-        case .lockVault: LockVault.self
-        case .readPresenceAvailability: ReadPresenceAvailability.self
-        case .authenticate: Authenticate.self
-        case .endContext: EndContext.self
-        case .describeCaller: DescribeCaller.self
-        case .readAudit: ReadAudit.self
-        case .verifyAudit: VerifyAudit.self
-        case .deleteDamagedItems: DeleteDamagedItems.self
-        case .makeEnclaveKey: MakeEnclaveKey.self
-        case .useEnclaveKey: UseEnclaveKey.self
-        case .makeFileKey: MakeFileKey.self
-        case .openFileKey: OpenFileKey.self
-        case .rewrapFileKey: RewrapFileKey.self
-        case .makeRecoveryKey: MakeRecoveryKey.self
-        case .makeBackup: MakeBackup.self
-        case .readUnlockFindings: ReadUnlockFindings.self
-        case .changesSince: ChangesSince.self
-        case .copyVersions: CopyVersions.self
-        case .copyVersion: CopyVersion.self
-        case .restoreVersion: RestoreVersion.self
-        case .purgeVersions: PurgeVersions.self
-        case .keepVersions: KeepVersions.self
-        case .receiveItems: ReceiveItems.self
-        case .renewKeys: RenewKeys.self
-        case .readCondition: ReadCondition.self
-        case .putBackDeviceSecret: PutBackDeviceSecret.self
-        case .readUsage: ReadUsage.self
-        case .makeFirstRecoveryKey: MakeFirstRecoveryKey.self
-        }
+    package init(_ operation: any VaultOperation.Type) { self.operation = operation }
+
+    /// Nil for a number without an operation.
+    package init?(rawValue: UInt8) {
+        guard let code = Self.byNumber[rawValue] else { return nil }
+        self = code
     }
+
+    package var rawValue: UInt8 { operation.number }
+
+    package static func == (one: OperationCode, other: OperationCode) -> Bool { one.rawValue == other.rawValue }
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+    private static let byNumber = Dictionary(allCases.map { ($0.rawValue, $0) }) { first, _ in first }
+
+    package static let allCases = operations.map(OperationCode.init)
+
+    private static let operations: [any VaultOperation.Type] = [
+        AddItem.self, AddIdentity.self, CopyItems.self, UpdateItems.self, DeleteItems.self, PutItem.self,
+        ExchangeItem.self,
+        ReadStatus.self, EraseVault.self, VerifyItems.self, SetPasscode.self, ChangePasscode.self, RemovePasscode.self,
+        UnlockVault.self, LockVault.self, ReadPresenceAvailability.self, Authenticate.self, EndContext.self,
+        DescribeCaller.self, ReadAudit.self, VerifyAudit.self, DeleteDamagedItems.self, MakeEnclaveKey.self,
+        UseEnclaveKey.self, MakeFileKey.self, OpenFileKey.self, RewrapFileKey.self, MakeRecoveryKey.self,
+        MakeBackup.self,
+        ReadUnlockFindings.self, ChangesSince.self, CopyVersions.self, CopyVersion.self, RestoreVersion.self,
+        PurgeVersions.self, KeepVersions.self, ReceiveItems.self, RenewKeys.self, ReadCondition.self,
+        PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
+    ]
 }
 
 /// What performs the operations: the engine, in whatever process it runs.
@@ -136,7 +76,7 @@ package protocol VaultEngine: Vault {
 
 extension VaultEngine {
     package func perform<Operation: VaultOperation>(
-        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, as client: Client, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply {
         try operation.perform(by: self, as: client, send: send)
     }
@@ -146,9 +86,7 @@ extension VaultEngine {
 package protocol ItemKeeping: Sendable {
     func add(_ operation: AddItem, as client: Client) throws(VaultError) -> StoredItem
     func add(_ operation: AddIdentity, as client: Client) throws(VaultError)
-    func copy(
-        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
-    ) throws(VaultError)
+    func copy(_ operation: CopyItems, as client: Client, send: Sink<CopyItems.Part>) throws(VaultError)
     func update(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int
     func delete(_ operation: DeleteItems, as client: Client) throws(VaultError) -> Int
     func put(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem
@@ -159,11 +97,9 @@ package protocol ItemKeeping: Sendable {
 /// Versions and changes of items.
 package protocol HistoryKeeping: Sendable {
     func changes(
-        _ operation: ChangesSince, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
+        _ operation: ChangesSince, as client: Client, send: Sink<ChangedItem>
     ) throws(VaultError) -> KnownChanges
-    func versions(
-        _ operation: CopyVersions, as client: Client, send: (ItemVersion) throws(VaultError) -> Void
-    ) throws(VaultError)
+    func versions(_ operation: CopyVersions, as client: Client, send: Sink<ItemVersion>) throws(VaultError)
     func version(_ operation: CopyVersion, as client: Client) throws(VaultError) -> StoredItem
     func restore(_ operation: RestoreVersion, as client: Client) throws(VaultError) -> StoredItem
     func purge(_ operation: PurgeVersions, as client: Client) throws(VaultError) -> Int
@@ -177,9 +113,7 @@ package protocol VaultMaintaining: Sendable {
     func verify(_ operation: VerifyItems, as client: Client) throws(VaultError) -> IntegrityReport
     func deleteDamaged(_ operation: DeleteDamagedItems, as client: Client) throws(VaultError) -> Int
     func condition(_ operation: ReadCondition, as client: Client) throws(VaultError) -> VaultCondition
-    func usage(
-        _ operation: ReadUsage, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
-    ) throws(VaultError)
+    func usage(_ operation: ReadUsage, as client: Client, send: Sink<GroupUsage>) throws(VaultError)
 }
 
 /// The recovery key, and the device secret that is lost.
@@ -199,7 +133,7 @@ package protocol PasscodeKeeping: Sendable {
 /// New class keys.
 package protocol KeyRenewing: Sendable {
     func renew(
-        _ operation: RenewKeys, as client: Client, send: (RenewalProgress) throws(VaultError) -> Void
+        _ operation: RenewKeys, as client: Client, send: Sink<RenewalProgress>
     ) throws(VaultError) -> RenewalSummary
 }
 
@@ -221,9 +155,7 @@ package protocol PersonAsking: Sendable {
 
 /// The audit log.
 package protocol AuditReading: Sendable {
-    func records(
-        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) -> Int
+    func records(_ operation: ReadAudit, as client: Client, send: Sink<AuditRecord>) throws(VaultError) -> Int
     func verify(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport
 }
 
@@ -242,7 +174,5 @@ package protocol FileKeyKeeping: Sendable {
 
 /// Backups.
 package protocol BackupMaking: Sendable {
-    func make(
-        _ operation: MakeBackup, as client: Client, send: (Data) throws(VaultError) -> Void
-    ) throws(VaultError) -> BackupSummary
+    func make(_ operation: MakeBackup, as client: Client, send: Sink<Data>) throws(VaultError) -> BackupSummary
 }

@@ -13,8 +13,8 @@ package protocol VaultOperation: WireValue {
     /// What is sent before the reply, any number of times, as soon as it is there.
     associatedtype Part: WireValue = Never
 
-    /// The number that stands for the operation on the wire.
-    static var code: OperationCode { get }
+    /// The number that stands for the operation on the wire; see ``OperationCode``.
+    static var number: UInt8 { get }
     /// The operation's name in logs and metrics.
     static var name: String { get }
     static var traits: OperationTraits { get }
@@ -30,12 +30,11 @@ package protocol VaultOperation: WireValue {
     /// Lets `engine` perform the operation on behalf of `client`.
     ///
     /// - Parameter send: Takes each part. What it throws ends the operation.
-    func perform(
-        by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply
+    func perform(by engine: any VaultEngine, as client: Client, send: Sink<Part>) throws(VaultError) -> Reply
 }
 
 extension VaultOperation {
+    package static var code: OperationCode { OperationCode(self) }
     package var authentication: AuthenticationOptions? { nil }
     package func check() throws(VaultError) {}
 }
@@ -67,3 +66,6 @@ package struct OperationTraits: OptionSet, Sendable {
 package struct Done: EmptyWireValue, Equatable {
     package init() {}
 }
+
+/// Takes the parts of an answer, in order. What it throws ends the operation.
+package typealias Sink<Part> = (Part) throws(VaultError) -> Void

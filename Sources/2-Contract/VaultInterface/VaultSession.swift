@@ -36,7 +36,7 @@ package struct VaultSession: Sendable {
     ///
     /// - Parameter send: Takes each part of the answer, in order. What it throws ends the operation.
     package func perform<Operation: VaultOperation>(
-        _ operation: Operation, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply {
         try unlocking(for: Operation.self) { () throws(VaultError) in
             try vault.perform(operation, as: client, send: send)

@@ -1,4 +1,5 @@
 import Access
+import Connections
 import Frames
 import SystemBus
 import VaultInterface

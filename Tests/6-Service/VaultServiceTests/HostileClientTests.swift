@@ -72,7 +72,8 @@ import VaultService
         var samples = WireSamples(hasEdges: true)
         // These end the vault's use for others, as they should.
         let spared: Set<OperationCode> = [
-            .eraseVault, .setPasscode, .changePasscode, .removePasscode, .renewKeys, .lockVault,
+            EraseVault.code, SetPasscode.code, ChangePasscode.code, RemovePasscode.code, RenewKeys.code,
+            LockVault.code,
         ]
         let codes = OperationCode.allCases.filter { !spared.contains($0) }
         var (socket, answers) = (try daemon.greeted(), 0)

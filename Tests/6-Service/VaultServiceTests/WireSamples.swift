@@ -187,53 +187,53 @@ struct WireSamples {
     }
 
     private mutating func operation(_ code: OperationCode) throws -> any VaultOperation {
-        switch code {
-        case .addItem: AddItem(newItem())
-        case .addIdentity: AddIdentity(certificate: newItem(), key: newItem())
-        case .copyItems: CopyItems(query(), includingValues: bool())
-        case .updateItems: UpdateItems(query(), with: changes())
-        case .deleteItems: DeleteItems(query())
-        case .putItem: PutItem(newItem())
-        case .exchangeItem: ExchangeItem(newItem(), expecting: maybe { $0.random.bytes(20) })
-        case .readStatus: ReadStatus()
-        case .eraseVault: EraseVault()
-        case .verifyItems: VerifyItems()
-        case .setPasscode: SetPasscode(try someSecret(), options: passcodeOptions())
-        case .changePasscode:
+        switch code.operation {
+        case is AddItem.Type: AddItem(newItem())
+        case is AddIdentity.Type: AddIdentity(certificate: newItem(), key: newItem())
+        case is CopyItems.Type: CopyItems(query(), includingValues: bool())
+        case is UpdateItems.Type: UpdateItems(query(), with: changes())
+        case is DeleteItems.Type: DeleteItems(query())
+        case is PutItem.Type: PutItem(newItem())
+        case is ExchangeItem.Type: ExchangeItem(newItem(), expecting: maybe { $0.random.bytes(20) })
+        case is ReadStatus.Type: ReadStatus()
+        case is EraseVault.Type: EraseVault()
+        case is VerifyItems.Type: VerifyItems()
+        case is SetPasscode.Type: SetPasscode(try someSecret(), options: passcodeOptions())
+        case is ChangePasscode.Type:
             ChangePasscode(from: try someSecret(), to: try someSecret(), options: passcodeOptions())
-        case .removePasscode: RemovePasscode(try someSecret())
-        case .unlockVault: UnlockVault(with: try someSecret())
-        case .lockVault: LockVault(after: .milliseconds(number(below: 100_000)))
-        case .readPresenceAvailability: ReadPresenceAvailability()
-        case .authenticate:
+        case is RemovePasscode.Type: RemovePasscode(try someSecret())
+        case is UnlockVault.Type: UnlockVault(with: try someSecret())
+        case is LockVault.Type: LockVault(after: .milliseconds(number(below: 100_000)))
+        case is ReadPresenceAvailability.Type: ReadPresenceAvailability()
+        case is Authenticate.Type:
             Authenticate(
                 AccessControl.Flags(rawValue: random.next()), context: uuid(), options: authentication())
-        case .endContext: EndContext(uuid())
-        case .describeCaller: DescribeCaller()
-        case .readAudit:
+        case is EndContext.Type: EndContext(uuid())
+        case is DescribeCaller.Type: DescribeCaller()
+        case is ReadAudit.Type:
             ReadAudit(
                 AuditQuery(
                     since: maybe { $0.anyNumber() }, limit: maybe { $0.number(below: 99) },
                     item: maybe { AuditQuery.Item(service: $0.string(), account: $0.string()) }))
-        case .verifyAudit: VerifyAudit()
-        case .deleteDamagedItems: DeleteDamagedItems()
-        case .makeRecoveryKey: MakeRecoveryKey()
-        case .readUnlockFindings: ReadUnlockFindings()
-        case .readCondition: ReadCondition()
-        case .putBackDeviceSecret: PutBackDeviceSecret()
-        case .readUsage: ReadUsage()
-        case .makeFirstRecoveryKey: MakeFirstRecoveryKey()
-        case .changesSince: ChangesSince(anyNumber())
-        case .copyVersions: CopyVersions(query())
-        case .copyVersion: CopyVersion(query(), version: anyNumber())
-        case .restoreVersion: RestoreVersion(query(), version: maybe { $0.anyNumber() })
-        case .purgeVersions: PurgeVersions(maybe { $0.query() })
-        case .keepVersions: KeepVersions(maybe { $0.number(below: 9_999) })
-        case .receiveItems:
+        case is VerifyAudit.Type: VerifyAudit()
+        case is DeleteDamagedItems.Type: DeleteDamagedItems()
+        case is MakeRecoveryKey.Type: MakeRecoveryKey()
+        case is ReadUnlockFindings.Type: ReadUnlockFindings()
+        case is ReadCondition.Type: ReadCondition()
+        case is PutBackDeviceSecret.Type: PutBackDeviceSecret()
+        case is ReadUsage.Type: ReadUsage()
+        case is MakeFirstRecoveryKey.Type: MakeFirstRecoveryKey()
+        case is ChangesSince.Type: ChangesSince(anyNumber())
+        case is CopyVersions.Type: CopyVersions(query())
+        case is CopyVersion.Type: CopyVersion(query(), version: anyNumber())
+        case is RestoreVersion.Type: RestoreVersion(query(), version: maybe { $0.anyNumber() })
+        case is PurgeVersions.Type: PurgeVersions(maybe { $0.query() })
+        case is KeepVersions.Type: KeepVersions(maybe { $0.number(below: 9_999) })
+        case is ReceiveItems.Type:
             ReceiveItems(
                 (0...random.int(below: 3)).map { _ in storedItem() }, accessGroup: maybe { $0.string() },
                 keepsIdentity: bool(), options: authentication())
-        case .makeBackup:
+        case is MakeBackup.Type:
             MakeBackup(
                 [
                     .password(
@@ -242,19 +242,20 @@ struct WireSamples {
                         cost: Argon2Cost(memoryKiB: 8, passes: UInt32(truncatingIfNeeded: random.int(below: 9)))),
                     .recoveryKey, .thisVault,
                 ][random.int(below: 3)])
-        case .renewKeys:
+        case is RenewKeys.Type:
             RenewKeys(
                 passcode: bool() ? try someSecret() : nil, next: bool() ? try someSecret() : nil,
                 options: passcodeOptions())
-        case .makeEnclaveKey: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
-        case .useEnclaveKey: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
-        case .makeFileKey: MakeFileKey(for: fileClass(), file: random.bytes(16))
-        case .openFileKey:
+        case is MakeEnclaveKey.Type: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
+        case is UseEnclaveKey.Type: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
+        case is MakeFileKey.Type: MakeFileKey(for: fileClass(), file: random.bytes(16))
+        case is OpenFileKey.Type:
             OpenFileKey(for: fileClass(), file: random.bytes(16), wrapped: random.bytes(random.int(below: 80)))
-        case .rewrapFileKey:
+        case is RewrapFileKey.Type:
             RewrapFileKey(
                 from: fileClass(), to: fileClass(), file: random.bytes(random.int(below: 20)), wrapped: random.bytes(72)
             )
+        default: throw VaultError.unsupported(reason: "no sample of \(code.operation)")
         }
     }
 

@@ -34,7 +34,7 @@ import VaultService
     }
 
     @Test(arguments: OperationCode.allCases) func eachNumberStandsForOneOperation(_ code: OperationCode) {
-        #expect(code.operation.code == code)
+        #expect(OperationCode(rawValue: code.rawValue)?.operation == code.operation)
         #expect(OperationCode.allCases.filter { $0.operation.name == code.operation.name } == [code])
         #expect(VaultSubscription(rawValue: code.rawValue) == nil)
     }

@@ -15,7 +15,7 @@ final class RenewedVault: Vault, VaultSessionProvider {
     var session: VaultSession { VaultSession(vault: self, client: base.client) }
 
     func perform<Operation: VaultOperation>(
-        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, as client: Client, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply {
         if var open = operation as? OpenFileKey, open.wrapped.last == Self.mark {
             open.wrapped.removeLast()

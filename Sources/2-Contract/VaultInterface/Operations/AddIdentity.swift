@@ -17,7 +17,7 @@ package struct AddIdentity: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.addIdentity
+    package static let number: UInt8 = 2
     package static let name = "add-identity"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
@@ -28,9 +28,7 @@ package struct AddIdentity: UnaryOperation {
         try RequestCheck.check(key)
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.items.add(self, as: client)
         return Done()
     }

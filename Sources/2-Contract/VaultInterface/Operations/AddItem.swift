@@ -11,13 +11,11 @@ package struct AddItem: NewItemOperation {
         self.item = item
     }
 
-    package static let code = OperationCode.addItem
+    package static let number: UInt8 = 1
     package static let name = "add"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         reply(try engine.items.add(self, as: client))
     }
 }

@@ -22,16 +22,14 @@ package struct Authenticate: UnaryOperation {
 
     package typealias Reply = PresenceProofs
 
-    package static let code = OperationCode.authenticate
+    package static let number: UInt8 = 18
     package static let name = "authenticate"
     package static let traits: OperationTraits = []
 
     package var authentication: AuthenticationOptions? { options }
     package func check() throws(VaultError) { try RequestCheck.check(flags) }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.presence.authenticate(self, as: client)
     }
 

@@ -18,13 +18,11 @@ package struct ChangePasscode: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.changePasscode
+    package static let number: UInt8 = 13
     package static let name = "change-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.passcode.change(self, as: client)
         return Done()
     }

@@ -19,12 +19,12 @@ package struct ChangesSince: VaultOperation {
 
     package typealias Reply = KnownChanges
 
-    package static let code = OperationCode.changesSince
+    package static let number: UInt8 = 33
     package static let name = "changes-since"
     package static let traits: OperationTraits = [.repeatable, .sliced]
 
     package func perform(
-        by engine: any VaultEngine, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
+        by engine: any VaultEngine, as client: Client, send: Sink<ChangedItem>
     ) throws(VaultError) -> Reply {
         try engine.history.changes(self, as: client, send: send)
     }

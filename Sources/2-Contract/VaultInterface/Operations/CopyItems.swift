@@ -6,7 +6,7 @@ import KeychainModel
 /// Sends the items that a query finds, at most its limit.
 ///
 /// - Throws: ``VaultError/itemNotFound`` when there is none.
-package struct CopyItems: VaultOperation {
+package struct CopyItems: QueryOperation {
     package var query: ItemQuery
     /// Whether to open the values; a listing without them is cheaper.
     package var includingValues: Bool
@@ -36,16 +36,11 @@ package struct CopyItems: VaultOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.copyItems
+    package static let number: UInt8 = 3
     package static let name = "copy"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys, .sliced]
 
-    package var authentication: AuthenticationOptions? { query.authentication }
-    package func check() throws(VaultError) { try RequestCheck.check(query) }
-
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Part>) throws(VaultError) -> Reply {
         try engine.items.copy(self, as: client, send: send)
         return Done()
     }

@@ -7,7 +7,7 @@ import KeychainModel
 ///
 /// - Throws: ``VaultError/itemNotFound`` if there is no such version, and ``VaultError/invalidRequest(reason:)`` if the
 ///   query finds several items.
-package struct CopyVersion: UnaryOperation {
+package struct CopyVersion: UnaryOperation, QueryOperation {
     package var query: ItemQuery
     package var version: Int64
 
@@ -18,16 +18,11 @@ package struct CopyVersion: UnaryOperation {
 
     package typealias Reply = StoredItem
 
-    package static let code = OperationCode.copyVersion
+    package static let number: UInt8 = 35
     package static let name = "version"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
-    package var authentication: AuthenticationOptions? { query.authentication }
-    package func check() throws(VaultError) { try RequestCheck.check(query) }
-
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.history.version(self, as: client)
     }
 

@@ -9,13 +9,11 @@ package struct DeleteDamagedItems: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = Int
 
-    package static let code = OperationCode.deleteDamagedItems
+    package static let number: UInt8 = 23
     package static let name = "delete-damaged"
     package static let traits: OperationTraits = [.repeatable, .changesItems]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.maintenance.deleteDamaged(self, as: client)
     }
 }

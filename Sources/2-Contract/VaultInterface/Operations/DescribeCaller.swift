@@ -6,13 +6,11 @@ package struct DescribeCaller: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = CallerDescription
 
-    package static let code = OperationCode.describeCaller
+    package static let number: UInt8 = 20
     package static let name = "describe-caller"
     package static let traits: OperationTraits = [.repeatable, .concernsAllGroups]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         CallerDescription(client)
     }
 }

@@ -12,13 +12,11 @@ package struct EndContext: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.endContext
+    package static let number: UInt8 = 19
     package static let name = "end-context"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.presence.end(self, as: client)
         return Done()
     }

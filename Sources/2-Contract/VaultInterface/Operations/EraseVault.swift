@@ -6,13 +6,11 @@ package struct EraseVault: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.eraseVault
+    package static let number: UInt8 = 9
     package static let name = "erase"
     package static let traits: OperationTraits = [.changesItems]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.maintenance.erase(self, as: client)
         return Done()
     }

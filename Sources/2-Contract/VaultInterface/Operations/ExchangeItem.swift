@@ -18,16 +18,14 @@ package struct ExchangeItem: UnaryOperation {
 
     package typealias Reply = Bool
 
-    package static let code = OperationCode.exchangeItem
+    package static let number: UInt8 = 7
     package static let name = "exchange"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
     package var authentication: AuthenticationOptions? { item.authentication }
     package func check() throws(VaultError) { try RequestCheck.check(item) }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.items.exchange(self, as: client)
     }
 

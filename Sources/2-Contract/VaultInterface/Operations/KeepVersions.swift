@@ -18,13 +18,11 @@ package struct KeepVersions: UnaryOperation {
 
     package typealias Reply = Int
 
-    package static let code = OperationCode.keepVersions
+    package static let number: UInt8 = 38
     package static let name = "keep-versions"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.history.keep(self, as: client)
     }
 

@@ -14,13 +14,11 @@ package struct LockVault: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.lockVault
+    package static let number: UInt8 = 16
     package static let name = "lock"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.lock.lock(self, as: client)
         return Done()
     }

@@ -22,13 +22,11 @@ package struct MakeBackup: VaultOperation {
 
     package typealias Reply = BackupSummary
 
-    package static let code = OperationCode.makeBackup
+    package static let number: UInt8 = 31
     package static let name = "make-backup"
     package static let traits: OperationTraits = [.usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Data) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Data>) throws(VaultError) -> Reply {
         try engine.backup.make(self, as: client, send: send)
     }
 

@@ -21,16 +21,14 @@ package struct MakeEnclaveKey: UnaryOperation {
 
     package typealias Reply = EnclaveKeyRecord
 
-    package static let code = OperationCode.makeEnclaveKey
+    package static let number: UInt8 = 24
     package static let name = "make-enclave-key"
     package static let traits: OperationTraits = [.usesClassKeys]
 
     package var authentication: AuthenticationOptions? { options }
     package func check() throws(VaultError) { try RequestCheck.check(accessControl) }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.enclaveKeys.make(self, as: client)
     }
 

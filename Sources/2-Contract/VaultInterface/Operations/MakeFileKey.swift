@@ -21,13 +21,11 @@ package struct MakeFileKey: UnaryOperation {
 
     package typealias Reply = FileKey
 
-    package static let code = OperationCode.makeFileKey
+    package static let number: UInt8 = 26
     package static let name = "make-file-key"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.fileKeys.make(self, as: client)
     }
 

@@ -12,13 +12,11 @@ package struct MakeFirstRecoveryKey: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = MakeRecoveryKey.Reply
 
-    package static let code = OperationCode.makeFirstRecoveryKey
+    package static let number: UInt8 = 44
     package static let name = "make-first-recovery-key"
     package static let traits: OperationTraits = [.usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         Reply(text: try engine.recovery.makeKey(self, as: client))
     }
 }

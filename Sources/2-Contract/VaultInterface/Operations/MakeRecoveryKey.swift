@@ -10,7 +10,7 @@ import Frames
 package struct MakeRecoveryKey: UnaryOperation, EmptyWireValue {
     package init() {}
 
-    package static let code = OperationCode.makeRecoveryKey
+    package static let number: UInt8 = 30
     package static let name = "make-recovery-key"
     package static let traits: OperationTraits = [.usesClassKeys]
 
@@ -27,9 +27,7 @@ package struct MakeRecoveryKey: UnaryOperation, EmptyWireValue {
         package init(from reader: inout FrameReader) throws(FrameError) { text = try reader.read() }
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         Reply(text: try engine.recovery.makeKey(self, as: client))
     }
 }

@@ -19,7 +19,7 @@ package struct OpenFileKey: UnaryOperation {
         self.wrapped = wrapped
     }
 
-    package static let code = OperationCode.openFileKey
+    package static let number: UInt8 = 27
     package static let name = "open-file-key"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
@@ -40,9 +40,7 @@ package struct OpenFileKey: UnaryOperation {
         }
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         Reply(key: try engine.fileKeys.open(self, as: client))
     }
 

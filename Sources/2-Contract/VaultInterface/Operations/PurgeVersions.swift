@@ -14,16 +14,14 @@ package struct PurgeVersions: UnaryOperation {
 
     package typealias Reply = Int
 
-    package static let code = OperationCode.purgeVersions
+    package static let number: UInt8 = 37
     package static let name = "purge"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
     package var authentication: AuthenticationOptions? { query?.authentication }
     package func check() throws(VaultError) { if let query { try RequestCheck.check(query) } }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.history.purge(self, as: client)
     }
 

@@ -8,7 +8,7 @@ import Frames
 package struct PutBackDeviceSecret: UnaryOperation, EmptyWireValue {
     package init() {}
 
-    package static let code = OperationCode.putBackDeviceSecret
+    package static let number: UInt8 = 42
     package static let name = "put-back-device-secret"
     package static let traits: OperationTraits = [.repeatable]
 
@@ -30,9 +30,7 @@ package struct PutBackDeviceSecret: UnaryOperation, EmptyWireValue {
         }
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.recovery.putBack(self, as: client)
     }
 }

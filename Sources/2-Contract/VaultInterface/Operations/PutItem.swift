@@ -10,13 +10,11 @@ package struct PutItem: NewItemOperation {
         self.item = item
     }
 
-    package static let code = OperationCode.putItem
+    package static let number: UInt8 = 6
     package static let name = "put"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         reply(try engine.items.put(self, as: client))
     }
 }

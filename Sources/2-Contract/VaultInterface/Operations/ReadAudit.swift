@@ -16,12 +16,12 @@ package struct ReadAudit: VaultOperation {
 
     package typealias Reply = Int
 
-    package static let code = OperationCode.readAudit
+    package static let number: UInt8 = 21
     package static let name = "audit-records"
     package static let traits: OperationTraits = [.repeatable]
 
     package func perform(
-        by engine: any VaultEngine, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
+        by engine: any VaultEngine, as client: Client, send: Sink<AuditRecord>
     ) throws(VaultError) -> Reply {
         try engine.audit.records(self, as: client, send: send)
     }

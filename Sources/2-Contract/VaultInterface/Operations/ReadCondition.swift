@@ -9,13 +9,11 @@ package struct ReadCondition: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = VaultCondition
 
-    package static let code = OperationCode.readCondition
+    package static let number: UInt8 = 41
     package static let name = "condition"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.maintenance.condition(self, as: client)
     }
 }

@@ -6,13 +6,11 @@ package struct ReadPresenceAvailability: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = PresenceAvailability
 
-    package static let code = OperationCode.readPresenceAvailability
+    package static let number: UInt8 = 17
     package static let name = "presence-availability"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.presence.availability(self, as: client)
     }
 }

@@ -6,13 +6,11 @@ package struct ReadStatus: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = VaultStatus
 
-    package static let code = OperationCode.readStatus
+    package static let number: UInt8 = 8
     package static let name = "status"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.maintenance.status(self, as: client)
     }
 }

@@ -6,13 +6,11 @@ package struct ReadUnlockFindings: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = UnlockFindings
 
-    package static let code = OperationCode.readUnlockFindings
+    package static let number: UInt8 = 32
     package static let name = "unlock-findings"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.lock.findings(self, as: client)
     }
 }

@@ -9,12 +9,12 @@ package struct ReadUsage: VaultOperation, EmptyWireValue {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.readUsage
+    package static let number: UInt8 = 43
     package static let name = "usage"
     package static let traits: OperationTraits = [.repeatable, .sliced]
 
     package func perform(
-        by engine: any VaultEngine, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
+        by engine: any VaultEngine, as client: Client, send: Sink<GroupUsage>
     ) throws(VaultError) -> Reply {
         try engine.maintenance.usage(self, as: client, send: send)
         return Done()

@@ -31,7 +31,7 @@ package struct ReceiveItems: UnaryOperation {
 
     package typealias Reply = ReceivedItems
 
-    package static let code = OperationCode.receiveItems
+    package static let number: UInt8 = 39
     package static let name = "receive"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
@@ -41,9 +41,7 @@ package struct ReceiveItems: UnaryOperation {
         for item in items { try RequestCheck.check(item) }
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         var stored = try engine.items.receive(self, as: client)
         for index in stored.indices { stored[index].value = nil }
         return ReceivedItems(items: stored)

@@ -13,13 +13,11 @@ package struct RemovePasscode: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.removePasscode
+    package static let number: UInt8 = 14
     package static let name = "remove-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.passcode.remove(self, as: client)
         return Done()
     }

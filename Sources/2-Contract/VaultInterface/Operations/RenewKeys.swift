@@ -28,13 +28,11 @@ package struct RenewKeys: VaultOperation {
     package typealias Part = RenewalProgress
     package typealias Reply = RenewalSummary
 
-    package static let code = OperationCode.renewKeys
+    package static let number: UInt8 = 40
     package static let name = "renew-keys"
     package static let traits: OperationTraits = []
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Part) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Part>) throws(VaultError) -> Reply {
         try engine.renewal.renew(self, as: client, send: send)
     }
 

@@ -8,7 +8,7 @@ import KeychainModel
 /// - Throws: ``VaultError/itemNotFound`` if there is no such version, ``VaultError/duplicateItem`` if the item was
 ///   deleted and there is another one with its primary key, and ``VaultError/invalidRequest(reason:)`` if the version
 ///   is the present one or the query finds several items.
-package struct RestoreVersion: UnaryOperation {
+package struct RestoreVersion: UnaryOperation, QueryOperation {
     package var query: ItemQuery
     /// Nil for the last former version.
     package var version: Int64?
@@ -20,16 +20,11 @@ package struct RestoreVersion: UnaryOperation {
 
     package typealias Reply = StoredItem
 
-    package static let code = OperationCode.restoreVersion
+    package static let number: UInt8 = 36
     package static let name = "restore-version"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
 
-    package var authentication: AuthenticationOptions? { query.authentication }
-    package func check() throws(VaultError) { try RequestCheck.check(query) }
-
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.history.restore(self, as: client)
     }
 

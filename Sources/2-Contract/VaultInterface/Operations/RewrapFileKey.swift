@@ -21,13 +21,11 @@ package struct RewrapFileKey: UnaryOperation {
 
     package typealias Reply = Data
 
-    package static let code = OperationCode.rewrapFileKey
+    package static let number: UInt8 = 28
     package static let name = "rewrap-file-key"
     package static let traits: OperationTraits = [.repeatable, .usesClassKeys]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.fileKeys.rewrap(self, as: client)
     }
 

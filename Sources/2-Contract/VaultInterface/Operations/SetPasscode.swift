@@ -17,13 +17,11 @@ package struct SetPasscode: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.setPasscode
+    package static let number: UInt8 = 12
     package static let name = "set-passcode"
     package static let traits: OperationTraits = []
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.passcode.set(self, as: client)
         return Done()
     }

@@ -13,13 +13,11 @@ package struct UnlockVault: UnaryOperation {
 
     package typealias Reply = Done
 
-    package static let code = OperationCode.unlockVault
+    package static let number: UInt8 = 15
     package static let name = "unlock"
     package static let traits: OperationTraits = []
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.lock.unlock(self, as: client)
         return Done()
     }

@@ -5,7 +5,7 @@ import KeychainModel
 /// Changes every item that a query finds, or none, and replies how many were changed: at least one.
 ///
 /// - Throws: ``VaultError/itemNotFound`` when there is none.
-package struct UpdateItems: UnaryOperation {
+package struct UpdateItems: UnaryOperation, QueryOperation {
     package var query: ItemQuery
     package var changes: ItemChanges
 
@@ -16,20 +16,16 @@ package struct UpdateItems: UnaryOperation {
 
     package typealias Reply = Int
 
-    package static let code = OperationCode.updateItems
+    package static let number: UInt8 = 4
     package static let name = "update"
     package static let traits: OperationTraits = [.changesItems, .usesClassKeys]
-
-    package var authentication: AuthenticationOptions? { query.authentication }
 
     package func check() throws(VaultError) {
         try RequestCheck.check(query)
         try RequestCheck.check(changes, of: query.itemClass)
     }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.items.update(self, as: client)
     }
 

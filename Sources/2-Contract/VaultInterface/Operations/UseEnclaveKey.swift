@@ -20,15 +20,13 @@ package struct UseEnclaveKey: UnaryOperation {
 
     package typealias Reply = Data
 
-    package static let code = OperationCode.useEnclaveKey
+    package static let number: UInt8 = 25
     package static let name = "use-enclave-key"
     package static let traits: OperationTraits = [.usesClassKeys]
 
     package var authentication: AuthenticationOptions? { options }
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.enclaveKeys.use(self, as: client)
     }
 

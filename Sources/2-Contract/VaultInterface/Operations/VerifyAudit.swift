@@ -6,13 +6,11 @@ package struct VerifyAudit: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = AuditReport
 
-    package static let code = OperationCode.verifyAudit
+    package static let number: UInt8 = 22
     package static let name = "verify-audit"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.audit.verify(self, as: client)
     }
 }

@@ -6,13 +6,11 @@ package struct VerifyItems: UnaryOperation, EmptyWireValue {
 
     package typealias Reply = IntegrityReport
 
-    package static let code = OperationCode.verifyItems
+    package static let number: UInt8 = 10
     package static let name = "verify"
     package static let traits: OperationTraits = [.repeatable]
 
-    package func perform(
-        by engine: any VaultEngine, as client: Client, send: (Never) throws(VaultError) -> Void
-    ) throws(VaultError) -> Reply {
+    package func perform(by engine: any VaultEngine, as client: Client, send: Sink<Never>) throws(VaultError) -> Reply {
         try engine.maintenance.verify(self, as: client)
     }
 }

@@ -23,9 +23,7 @@ final class VaultBackup: BackupMaking {
         self.now = now
     }
 
-    func make(
-        _ operation: MakeBackup, as client: Client, send: (Data) throws(VaultError) -> Void
-    ) throws(VaultError) -> BackupSummary {
+    func make(_ operation: MakeBackup, as client: Client, send: Sink<Data>) throws(VaultError) -> BackupSummary {
         let authorization = try gate.authorize(
             AccessRequest(.backup, isAboutWholeVault: true), as: client, recordedAs: .backedUp)
         return try gate.run(authorization, asking: .init(), items: \.items) { _ in
@@ -71,7 +69,7 @@ final class VaultBackup: BackupMaking {
 
     private func write(
         _ head: BackupHead, _ reader: ItemStore.Reader, _ keybag: OpenedKeybag,
-        _ send: (Data) throws(VaultError) -> Void
+        _ send: Sink<Data>
     ) throws -> BackupSummary {
         var writer = BackupWriter(head, classKey: try keybag.keys.classKey(for: .always))
         let classes = Set(head.classes)

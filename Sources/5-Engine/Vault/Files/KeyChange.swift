@@ -1,4 +1,6 @@
 import Access
+import Bytes
+import CLibrary
 import Enclave
 import FoundationEssentials
 import Items

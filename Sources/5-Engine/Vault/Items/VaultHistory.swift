@@ -16,7 +16,7 @@ struct VaultHistory: HistoryKeeping {
     // MARK: Changes
 
     func changes(
-        _ operation: ChangesSince, as client: Client, send: (ChangedItem) throws(VaultError) -> Void
+        _ operation: ChangesSince, as client: Client, send: Sink<ChangedItem>
     ) throws(VaultError) -> KnownChanges {
         let number = operation.number
         let authorization = try gate.authorize(

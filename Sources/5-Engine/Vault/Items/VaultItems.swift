@@ -13,9 +13,7 @@ struct VaultItems: ItemKeeping {
     let gate: VaultGate
     let now: @Sendable () -> Date
 
-    func copy(
-        _ operation: CopyItems, as client: Client, send: (CopyItems.Part) throws(VaultError) -> Void
-    ) throws(VaultError) {
+    func copy(_ operation: CopyItems, as client: Client, send: Sink<CopyItems.Part>) throws(VaultError) {
         let query = operation.query
         let authorization = try gate.authorize(
             request(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)

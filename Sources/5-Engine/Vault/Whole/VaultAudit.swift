@@ -29,9 +29,7 @@ struct VaultAudit: AuditReading {
                 process: ClientProcess(user: geteuid(), number: getpid())))
     }
 
-    func records(
-        _ operation: ReadAudit, as client: Client, send: (AuditRecord) throws(VaultError) -> Void
-    ) throws(VaultError) -> Int {
+    func records(_ operation: ReadAudit, as client: Client, send: Sink<AuditRecord>) throws(VaultError) -> Int {
         try authorize(client)
         var digests: [UInt64]?
         if let item = operation.query.item {

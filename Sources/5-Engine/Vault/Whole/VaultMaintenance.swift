@@ -58,9 +58,7 @@ struct VaultMaintenance: VaultMaintaining {
         }
     }
 
-    func usage(
-        _ operation: ReadUsage, as client: Client, send: (GroupUsage) throws(VaultError) -> Void
-    ) throws(VaultError) {
+    func usage(_ operation: ReadUsage, as client: Client, send: Sink<GroupUsage>) throws(VaultError) {
         let authorization = try gate.authorize(
             AccessRequest(.status, namesItems: false), as: client, recordedAs: .inspected)
         try gate.run(authorization) {

@@ -20,7 +20,7 @@ struct VaultRenewal: KeyRenewing {
     private static let fewRows = 500
 
     func renew(
-        _ operation: RenewKeys, as client: Client, send: (RenewalProgress) throws(VaultError) -> Void
+        _ operation: RenewKeys, as client: Client, send: Sink<RenewalProgress>
     ) throws(VaultError) -> RenewalSummary {
         let request = AccessRequest(.passcode, isAboutWholeVault: true)
         let authorization = try gate.authorize(request, as: client, recordedAs: .keysRenewed)
@@ -87,10 +87,7 @@ struct VaultRenewal: KeyRenewing {
             .guarding(next, in: vault.keys.enclave)
     }
 
-    private func fill(
-        _ renewal: KeyRenewal, _ authorization: Authorization,
-        _ send: (RenewalProgress) throws(VaultError) -> Void
-    ) throws {
+    private func fill(_ renewal: KeyRenewal, _ authorization: Authorization, _ send: Sink<RenewalProgress>) throws {
         func reading(_ body: (ItemStore.Reader) throws -> Void) throws {
             try CurrentCall.served?.giveWay()
             try vault.reading(for: authorization) { reader, keybag in

@@ -32,7 +32,7 @@ package final class RemoteVault: Vault {
     }
 
     package func perform<Operation: VaultOperation>(
-        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, as client: Client, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply {
         let chosen = prompt()
         let asked = chosen ?? StandardPrompt()

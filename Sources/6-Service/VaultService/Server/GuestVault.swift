@@ -95,7 +95,7 @@ package final class GuestVault: Vault {
     /// Performs an operation with the groups of `client`, as far as the program holds them. Everything else about
     /// `client` is the program's own.
     package func perform<Operation: VaultOperation>(
-        _ operation: Operation, as client: Client, send: (Operation.Part) throws(VaultError) -> Void
+        _ operation: Operation, as client: Client, send: Sink<Operation.Part>
     ) throws(VaultError) -> Operation.Reply {
         let start = ContinuousClock.now
         var refusal: VaultError?

@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import Connections
 import Frames
 import KeychainModel
 import VaultInterface
