@@ -244,41 +244,25 @@ extension FrontOrder {
 extension FrameBuffer {
     fileprivate func append(values: [BusValue]) { append(list: values) { append($0) } }
 
-    private func append(_ letter: UnicodeScalar) { append(UInt8(ascii: letter)) }
+    /// Appends the letter of a type, and what `body` appends.
+    private func append(_ letter: UnicodeScalar, _ body: () -> Void) {
+        append(UInt8(ascii: letter))
+        body()
+    }
 
     private func append(_ value: BusValue) {
         switch value {
-        case .byte(let number):
-            append("y" as UnicodeScalar)
-            append(number)
-        case .boolean(let flag):
-            append("b" as UnicodeScalar)
-            append(flag)
-        case .integer(let number):
-            append("x" as UnicodeScalar)
-            append(number)
-        case .unsigned(let number):
-            append("t" as UnicodeScalar)
-            append(number)
-        case .double(let number):
-            append("d" as UnicodeScalar)
-            append(number.bitPattern)
-        case .string(let text):
-            append("s" as UnicodeScalar)
-            append(text)
-        case .descriptor: append("h" as UnicodeScalar)
-        case .array(let values):
-            append("a" as UnicodeScalar)
-            append(values: values)
-        case .bytes(let bytes):
-            append("B" as UnicodeScalar)
-            bytes.withUnsafeBytes { append(counted: $0) }
-        case .structure(let values):
-            append("r" as UnicodeScalar)
-            append(values: values)
-        case .variant(let value):
-            append("v" as UnicodeScalar)
-            append(value)
+        case .byte(let number): append("y") { append(number) }
+        case .boolean(let flag): append("b") { append(flag) }
+        case .integer(let number): append("x") { append(number) }
+        case .unsigned(let number): append("t") { append(number) }
+        case .double(let number): append("d") { append(number.bitPattern) }
+        case .string(let text): append("s") { append(text) }
+        case .descriptor: append("h") {}
+        case .array(let values): append("a") { append(values: values) }
+        case .bytes(let bytes): append("B") { bytes.withUnsafeBytes { append(counted: $0) } }
+        case .structure(let values): append("r") { append(values: values) }
+        case .variant(let value): append("v") { append(value) }
         }
     }
 
@@ -286,38 +270,24 @@ extension FrameBuffer {
 
     private func append(_ argument: BusArgument) {
         switch argument {
-        case .string(let text):
-            append("s" as UnicodeScalar)
-            append(text)
-        case .path(let text):
-            append("o" as UnicodeScalar)
-            append(text)
-        case .boolean(let flag):
-            append("b" as UnicodeScalar)
-            append(flag)
-        case .unsigned32(let number):
-            append("u" as UnicodeScalar)
-            append(number)
-        case .unsigned64(let number):
-            append("t" as UnicodeScalar)
-            append(number)
-        case .bytes(let bytes):
-            append("B" as UnicodeScalar)
-            bytes.withUnsafeBytes { append(counted: $0) }
+        case .string(let text): append("s") { append(text) }
+        case .path(let text): append("o") { append(text) }
+        case .boolean(let flag): append("b") { append(flag) }
+        case .unsigned32(let number): append("u") { append(number) }
+        case .unsigned64(let number): append("t") { append(number) }
+        case .bytes(let bytes): append("B") { bytes.withUnsafeBytes { append(counted: $0) } }
         case .array(let type, let values):
-            append("a" as UnicodeScalar)
-            append(type)
-            append(arguments: values)
-        case .structure(let values):
-            append("r" as UnicodeScalar)
-            append(arguments: values)
+            append("a") {
+                append(type)
+                append(arguments: values)
+            }
+        case .structure(let values): append("r") { append(arguments: values) }
         case .entry(let key, let value):
-            append("e" as UnicodeScalar)
-            append(key)
-            append(value)
-        case .variant(let value):
-            append("v" as UnicodeScalar)
-            append(value)
+            append("e") {
+                append(key)
+                append(value)
+            }
+        case .variant(let value): append("v") { append(value) }
         }
     }
 }
