@@ -160,9 +160,7 @@ floor(
     module(
         "VaultService", uses: "Access", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel", "Presence",
         "ProcessVault", "SystemLibraries", "VaultInterface"),
-    module(
-        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography", asn1,
-        crypto),
+    module("SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "KeyCryptography", asn1, crypto),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Connections", "Frames", "KeychainModel",
         "StoredKeys", "SystemBus", "VaultInterface", "VaultService", crypto))
@@ -229,7 +227,7 @@ floor(
         "Credentials", uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles",
         "StoredKeys", "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
-    module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
+    module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", configuration),
     module(
         "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Keybag", "KeychainModel",
         "KeychainServices", "LocalAuthenticationServices", "ProcessVault", "SecureMemory", "StatusCodes", "Vault",
@@ -268,7 +266,7 @@ if !isFetched {
         module(
             "CommandKit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "OpenSSLCertificates", "Presence",
             "ProcessVault", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface",
-            "VaultService", arguments),
+            arguments),
         module(
             "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "ProcessVault",
             "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments),
@@ -276,19 +274,18 @@ if !isFetched {
             "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit",
             "Connections", "Enclave", "Frames", "KeychainModel", "KeyCryptography", "OpenSSLCertificates", "Presence",
             "PrivateFiles", "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys",
-            "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", "VaultService", arguments, asn1, crypto),
+            "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
         module(
             "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "Connections", "DatabaseFiles", "DatabasePages",
             "KeychainModel", "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes",
-            "SystemLibraries", "VaultInterface", "VaultService", arguments),
+            "SystemLibraries", "VaultInterface", arguments),
         module(
             "DatabaseCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSQLite", "DatabaseFiles",
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
             "SystemSQLite", "VaultInterface", arguments),
         module(
-            "RunCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles",
-            "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
-            arguments),
+            "RunCommands", uses: "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles", "ProcessVault",
+            "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface", arguments),
         module(
             "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "Enclave",
             "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",
@@ -297,7 +294,7 @@ if !isFetched {
         program(
             "KeychainCommand", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseCommands", "FileCommands",
             "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "StatusCodes",
-            "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultInterface", "VaultService", arguments),
+            "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService", arguments),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(

@@ -1,6 +1,5 @@
 import Bytes
 import Crypto
-import FoundationEssentials
 import Synchronization
 
 /// The keys of recent epochs, for one thread at a time.

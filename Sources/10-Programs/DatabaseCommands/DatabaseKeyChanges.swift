@@ -1,8 +1,6 @@
 import ArgumentParser
 import CommandKit
 import DatabaseFiles
-import KeychainModel
-import StatusCodes
 
 /// Options that change how an existing key is kept. What no option names stays as it is.
 struct DatabaseKeyChanges: ParsableArguments {

@@ -1,7 +1,6 @@
 import CommandKit
 import DatabaseFiles
 import StatusCodes
-import VaultInterface
 
 extension Failure {
     /// What went wrong with a database.

@@ -3,7 +3,6 @@ import CommandKit
 import KeychainModel
 import ProcessVault
 import StatusCodes
-import StoredKeys
 import VaultInterface
 
 /// Takes the key of a database away.

@@ -2,9 +2,7 @@ import ArgumentParser
 import CLibrary
 import CommandKit
 import DatabaseFiles
-import KeychainModel
 import ProcessVault
-import StatusCodes
 import VaultInterface
 
 /// Gives a database another name.

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandKit
 import DatabaseFiles
 import StatusCodes
-import VaultInterface
 
 /// Checks databases for damage.
 struct VerifyDatabaseCommand: DocumentedCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Bytes
 import CLibrary
 import CommandKit
-import FoundationEssentials
 import KeyCommands
 import KeychainDaemon
 import PasswordCommands
@@ -10,7 +9,6 @@ import ProcessVault
 import SystemBus
 import SystemLibraries
 import Vault
-import VaultInterface
 import VaultService
 
 /// The program: `keychain`, or under its other names the daemon `keychaind`, Apple's `security` and a helper of git,

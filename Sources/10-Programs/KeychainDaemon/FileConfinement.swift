@@ -1,6 +1,5 @@
 import CLibrary
 import SystemLibraries
-import VaultService
 
 /// Takes away the daemon's access to all files but its own (Landlock, landlock(7)).
 ///

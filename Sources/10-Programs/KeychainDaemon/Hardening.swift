@@ -1,7 +1,6 @@
 import Bytes
 import CLibrary
 import SystemLibraries
-import VaultService
 
 /// Measures that keep other programs from the daemon's memory.
 enum Hardening {

@@ -1,7 +1,6 @@
 import Bytes
 import CLibrary
 import SystemLibraries
-import VaultService
 
 /// Standard error as a log: one line for each event, whatever names are in it.
 struct LogStream: TextOutputStream {

@@ -1,7 +1,6 @@
 import KeychainModel
 import Metrics
 import Vault
-import VaultInterface
 import VaultService
 
 /// The metrics that tell of a state, and are taken when they are written.

@@ -1,7 +1,6 @@
 import CLibrary
 import Dispatch
 import ServiceLifecycle
-import VaultInterface
 import VaultService
 
 /// The server as a service: serves until it is told to stop.

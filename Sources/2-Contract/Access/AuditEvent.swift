@@ -1,5 +1,3 @@
-import KeychainModel
-
 /// Something that happened to a vault, as the audit log tells it. Holds no attribute and no value of any
 /// item.
 package struct AuditEvent: Sendable, Equatable {

@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import CLibrary
-import FoundationEssentials
 import Synchronization
 import SystemLibraries
 import VaultInterface

@@ -1,5 +1,3 @@
-import Access
-
 /// Which records of an audit log are asked for.
 package struct AuditQuery: Sendable, Equatable {
     /// Only records of this time or later, in milliseconds since 1970; nil for all.

@@ -1,5 +1,4 @@
 import Access
-import FoundationEssentials
 import KeychainModel
 
 /// A keychain: the one interface between Apple's names, the Swift API and the command line above,

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import SwiftASN1
 
 /// The string types of the attributes of a name.

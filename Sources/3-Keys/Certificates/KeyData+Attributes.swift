@@ -1,5 +1,4 @@
 import Bytes
-import FoundationEssentials
 import KeychainModel
 
 /// The allowed uses of a key, by the names of the capability attributes.

@@ -1,6 +1,5 @@
 import Bytes
 import Certificates
-import FoundationEssentials
 
 extension SoftwareKeys {
     /// The sizes of new RSA keys in bits.

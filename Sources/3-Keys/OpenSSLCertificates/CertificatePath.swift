@@ -2,7 +2,6 @@ import Bytes
 import CLibrary
 import Certificates
 import FoundationEssentials
-import SystemLibraries
 
 /// The check whether a path leads from a certificate to an anchor, for a purpose and at a time (RFC 5280, 6).
 package struct CertificatePath {

@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import FoundationEssentials
 import SystemLibraries
 
 /// bcrypt (Provos and Mazières, "A Future-Adaptable Password Scheme", 1999), computed by the system's libcrypt.

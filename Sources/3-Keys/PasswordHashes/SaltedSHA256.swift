@@ -1,6 +1,5 @@
 import Bytes
 import Crypto
-import FoundationEssentials
 
 /// SHA-256 over password, account and a fixed salt, joined by a separator.
 ///

@@ -1,4 +1,3 @@
-import Access
 import Certificates
 import FoundationEssentials
 import KeyCryptography

@@ -1,7 +1,6 @@
 import Certificates
 import FoundationEssentials
 import KeyCryptography
-import KeychainModel
 import Synchronization
 
 /// A private or public key of the keychain. Its private half is in this process, or elsewhere and used there.

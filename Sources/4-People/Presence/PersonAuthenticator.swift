@@ -1,5 +1,4 @@
 import Access
-import FoundationEssentials
 import KeychainModel
 import Synchronization
 

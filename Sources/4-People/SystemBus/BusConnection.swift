@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import SystemLibraries
 
 /// The address of a bus.
 package enum BusAddress: Sendable, Equatable {

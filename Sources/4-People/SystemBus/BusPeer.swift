@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import SystemLibraries
 
 /// A service's connection: to one program with no bus between them, or to a bus. For one thread.
 ///

@@ -1,7 +1,6 @@
 import Bytes
 import DatabaseVFS
 import FoundationEssentials
-import KeychainModel
 import SystemSQLite
 
 extension ItemStore {

@@ -1,6 +1,5 @@
 import Bytes
 import FoundationEssentials
-import KeychainModel
 import Sealing
 import SystemSQLite
 

@@ -1,5 +1,3 @@
-import KeychainModel
-import Sealing
 import SystemSQLite
 
 /// How much access groups hold.

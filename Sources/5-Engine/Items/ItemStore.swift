@@ -2,7 +2,6 @@ import Access
 import Bytes
 import CLibrary
 import FoundationEssentials
-import KeychainModel
 import Synchronization
 import SystemSQLite
 

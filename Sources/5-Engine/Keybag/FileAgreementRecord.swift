@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// The stored public key for files that a locked machine may create. It is authenticated with a key that is available
 /// while everything else is locked.

@@ -2,7 +2,6 @@ import Bytes
 import Crypto
 import Enclave
 import FoundationEssentials
-import KeychainModel
 import SystemLibraries
 
 /// Counts the wrong passcodes in a row, and determines the wait before the next try.

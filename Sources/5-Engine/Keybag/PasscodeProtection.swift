@@ -1,8 +1,6 @@
 import Bytes
-import Crypto
 import Enclave
 import FoundationEssentials
-import KeychainModel
 import SecureMemory
 
 /// The public parameters of the passcode, stored in the keybag: the derivation of its key, and the allowed number of

@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 
 /// Derives the key that wraps an item's own key if the class key alone must not open the item.
 package enum ItemWrap {

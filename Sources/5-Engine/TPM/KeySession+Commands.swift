@@ -1,5 +1,3 @@
-import CTSS2
-import Enclave
 import FoundationEssentials
 import SecureMemory
 

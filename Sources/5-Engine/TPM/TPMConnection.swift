@@ -1,11 +1,8 @@
 import Bytes
 import CLibrary
-import CTSS2
 import Dispatch
 import Enclave
-import FoundationEssentials
 import Synchronization
-import SystemLibraries
 
 /// This process's connection to a TPM: one conversation at a time, which all threads share.
 ///

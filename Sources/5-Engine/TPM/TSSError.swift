@@ -1,6 +1,3 @@
-import CTSS2
-import Enclave
-
 /// The error code of a function of the stack.
 struct TSSError: Error {
     let code: UInt32

@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Enclave
-import FoundationEssentials
 import Keybag
 import KeychainModel
 import Synchronization

@@ -1,9 +1,7 @@
 import Access
 import Enclave
-import FoundationEssentials
 import Items
 import Keybag
-import KeychainModel
 import PrivateFiles
 import Sealing
 import VaultInterface

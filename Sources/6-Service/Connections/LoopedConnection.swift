@@ -1,5 +1,3 @@
-import Access
-
 /// A connection that a ``ConnectionLoop`` serves, in steps.
 ///
 /// Its descriptor stays open for as long as it exists.

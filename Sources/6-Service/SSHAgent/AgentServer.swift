@@ -2,7 +2,6 @@ import Bytes
 import CLibrary
 import Connections
 import FoundationEssentials
-import Frames
 
 /// An agent on a Unix socket.
 package final class AgentServer: Sendable {

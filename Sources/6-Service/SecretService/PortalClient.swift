@@ -1,4 +1,3 @@
-import Access
 import Bytes
 import CLibrary
 import FoundationEssentials

@@ -1,7 +1,6 @@
 import Connections
 import Frames
 import SystemBus
-import VaultInterface
 import VaultService
 
 /// A program's connection with no bus in between. A front process reads what the program says, and tells it here.

@@ -3,7 +3,6 @@ import Connections
 import KeychainModel
 import Synchronization
 import SystemBus
-import VaultInterface
 import VaultService
 
 /// What all programs of one service share: the signals that each of them causes for the others, whether the vault is

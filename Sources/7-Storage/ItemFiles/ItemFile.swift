@@ -1,12 +1,10 @@
 import Bytes
-import Certificates
 import Crypto
 import FoundationEssentials
 import Frames
 import KeychainModel
 import PasswordFiles
 import ProtectedFiles
-import VaultInterface
 
 /// Items in a file that one recipient can open.
 ///

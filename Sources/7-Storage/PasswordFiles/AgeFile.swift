@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 
 /// A file that age encrypted with a passphrase (age-encryption.org/v1), read from beginning to end.

@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 
 /// The header of an age file (age-encryption.org/v1) that was encrypted with a passphrase.

@@ -2,7 +2,6 @@ import Bytes
 import Crypto
 import CryptoExtras
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 
 /// A file of `openssl enc -aes-256-cbc -pbkdf2`, read from beginning to end.

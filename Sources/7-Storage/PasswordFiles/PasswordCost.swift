@@ -1,10 +1,8 @@
 import Bytes
 import Crypto
 import CryptoExtras
-import FoundationEssentials
 import KeychainModel
 import ProcessVault
-import VaultInterface
 
 /// The derivation of a key from a password, with its cost.
 package enum PasswordCost: Equatable, Sendable {

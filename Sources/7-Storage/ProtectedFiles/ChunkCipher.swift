@@ -1,6 +1,5 @@
 import Bytes
 import Crypto
-import FoundationEssentials
 import PreparedAEAD
 
 /// AES-256-GCM over the chunks of one file, for any number of threads.

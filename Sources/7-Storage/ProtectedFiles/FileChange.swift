@@ -1,5 +1,4 @@
 import Bytes
-import FoundationEssentials
 
 /// A change in preparation: its new index blocks, and the parts that must go through the journal.
 struct FileChange {

@@ -1,7 +1,6 @@
 import Bytes
 import CLibrary
 import KeychainModel
-import VaultInterface
 
 extension FileConversion {
     /// Makes a protected copy of a plain or protected file, with a new key.

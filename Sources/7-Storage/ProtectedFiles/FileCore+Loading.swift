@@ -1,5 +1,4 @@
 import Bytes
-import KeychainModel
 
 /// Finding the state of the file.
 extension FileCore {

@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import FoundationEssentials
 
 extension FileCore {
     /// Reads data until the buffer is full or the data end. Returns the number of bytes.

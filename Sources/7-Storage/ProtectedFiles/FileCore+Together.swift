@@ -1,8 +1,6 @@
 import Bytes
 import CLibrary
 import Dispatch
-import FoundationEssentials
-import KeychainModel
 import Synchronization
 import SystemLibraries
 

@@ -1,7 +1,6 @@
 import Foundation
 import KeychainModel
 import KeychainServices
-import LocalAuthenticationServices
 import ProcessVault
 import VaultInterface
 

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import KeychainModel
 import KeychainServices
-import LocalAuthenticationServices
 
 extension SecureEnclave.MLKEM768 {
     /// A key for encapsulated secrets whose seed the enclave seals. The TPM has no such keys: the vault unseals the

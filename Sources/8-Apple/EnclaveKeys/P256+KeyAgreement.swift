@@ -3,7 +3,6 @@ import Foundation
 import KeyCryptography
 import KeychainModel
 import KeychainServices
-import LocalAuthenticationServices
 
 extension SecureEnclave.P256.KeyAgreement {
     /// A key for agreeing on a secret whose private half stays in the enclave. `HPKE` takes it as a recipient's key,

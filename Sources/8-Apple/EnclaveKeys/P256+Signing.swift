@@ -3,7 +3,6 @@ import Crypto
 import Foundation
 import KeychainModel
 import KeychainServices
-import LocalAuthenticationServices
 
 extension SecureEnclave.P256.Signing {
     /// A key for signatures whose private half stays in the enclave.

@@ -1,5 +1,4 @@
 import Foundation
-import KeychainServices
 import VaultInterface
 
 /// Why a key of the enclave could not be made or used.

@@ -1,4 +1,3 @@
-import KeychainModel
 import StoredKeys
 
 extension StoredKeyProtection {

@@ -2,7 +2,6 @@ import Access
 import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 import KeychainServices
 import ProcessVault
 import Synchronization

@@ -1,6 +1,5 @@
 import Bytes
 import Keychain
-import KeychainModel
 import PasswordHashes
 import StoredKeys
 

@@ -2,7 +2,6 @@ import Bytes
 import CLibrary
 import DataProtectionEssentials
 import Foundation
-import KeychainModel
 import ProtectedFiles
 import VaultInterface
 

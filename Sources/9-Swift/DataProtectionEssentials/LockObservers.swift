@@ -1,6 +1,4 @@
 import Dispatch
-import FoundationEssentials
-import KeychainModel
 import Synchronization
 import VaultInterface
 

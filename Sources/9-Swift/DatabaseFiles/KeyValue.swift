@@ -1,7 +1,6 @@
 import Bytes
 import DatabasePages
 import FoundationEssentials
-import KeychainModel
 
 /// A database's key as it is kept, in an item or in a protected file: `KCDBkey1`, the database's id, the key.
 struct KeyValue {

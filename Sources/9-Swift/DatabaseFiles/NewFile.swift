@@ -1,7 +1,6 @@
 import CLibrary
 import DatabasePages
 import DatabaseVFS
-import KeychainModel
 
 /// A database that is made under another name and gets its own name, or takes the place of another, when it is whole.
 protocol UnfinishedDatabase {

@@ -1,7 +1,5 @@
 import CLibrary
 import DatabasePages
-import DatabaseVFS
-import KeychainModel
 
 extension ProtectedDatabaseFile {
     /// How far a conversion is: bytes of the database that are done, and all of them.

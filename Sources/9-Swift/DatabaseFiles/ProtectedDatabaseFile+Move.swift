@@ -1,7 +1,6 @@
 import CLibrary
 import DataProtectionEssentials
 import DatabasePages
-import DatabaseVFS
 import SystemLibraries
 
 extension ProtectedDatabaseFile {

@@ -1,7 +1,6 @@
 import CLibrary
 import DatabasePages
 import DatabaseVFS
-import KeychainModel
 import VaultInterface
 
 extension ProtectedDatabaseFile {

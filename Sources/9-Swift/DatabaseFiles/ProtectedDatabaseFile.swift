@@ -3,9 +3,6 @@ import CLibrary
 import DataProtectionEssentials
 import DatabasePages
 import DatabaseVFS
-import FoundationEssentials
-import KeychainModel
-import StoredKeys
 import SystemSQLite
 import VaultInterface
 

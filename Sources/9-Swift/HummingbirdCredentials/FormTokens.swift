@@ -1,6 +1,5 @@
 #if HummingbirdSupport
 import Bytes
-import Credentials
 import Crypto
 import Foundation
 

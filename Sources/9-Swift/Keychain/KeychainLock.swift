@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Foundation
-import KeychainModel
 import ProcessVault
 import VaultInterface
 

@@ -1,6 +1,5 @@
 import Access
 import ProcessVault
-import VaultInterface
 
 /// The name of this program in the keychain, and the access groups that it holds.
 public enum KeychainProgram {

@@ -1,7 +1,6 @@
 import Access
 import Presence
 import ProcessVault
-import VaultInterface
 
 /// How this program asks a person for the passcode: in a window of its own, where the terminal or pinentry will
 /// not do.

@@ -2,7 +2,6 @@
 import Configuration
 import Foundation
 import Keychain
-import VaultInterface
 
 /// Configuration from the keychain: the secrets of one service, for swift-configuration's `ConfigReader`.
 ///

@@ -1,5 +1,4 @@
 import Bytes
-import CSQLite
 
 /// A journal in SQLCipher's format. The checksum of a record is over the sealed page.
 final class CipherJournal: JournalFile {

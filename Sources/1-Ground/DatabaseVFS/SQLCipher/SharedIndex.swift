@@ -1,5 +1,4 @@
 import Bytes
-import CSQLite
 
 /// The shared index of a log, as this connection maps it (https://sqlite.org/walformat.html, 2).
 ///

@@ -3,7 +3,6 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import OpenSSLCertificates
-import SecureMemory
 import StatusCodes
 
 /// Reads what a key works on: bytes from outside, and no secret of the keychain.

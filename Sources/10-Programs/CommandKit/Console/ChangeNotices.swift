@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import StatusCodes
 import VaultInterface
 
 /// Lets a thread wait for changes of a vault.

@@ -1,5 +1,4 @@
 import SystemLibraries
-import VaultService
 
 /// The memory of this process.
 package enum OwnMemory {

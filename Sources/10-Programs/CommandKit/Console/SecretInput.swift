@@ -2,7 +2,6 @@ import ArgumentParser
 import CLibrary
 import FoundationEssentials
 import KeychainModel
-import SecureMemory
 import StatusCodes
 
 /// Where a command takes a secret from. Never from the command line: every user of the machine can read the arguments

@@ -1,9 +1,7 @@
 import Access
 import ArgumentParser
 import Bytes
-import FoundationEssentials
 import KeychainModel
-import Presence
 import StatusCodes
 import VaultInterface
 

@@ -1,6 +1,5 @@
 import Access
 import Bytes
-import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import Synchronization

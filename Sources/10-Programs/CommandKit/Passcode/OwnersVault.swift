@@ -1,6 +1,4 @@
-import KeychainModel
 import ProcessVault
-import StatusCodes
 import VaultInterface
 
 /// Runs `body` with the owner's view of the vault, which asks for the passcode when it is needed.

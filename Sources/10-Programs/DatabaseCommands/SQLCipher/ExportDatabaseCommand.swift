@@ -2,7 +2,6 @@ import ArgumentParser
 import CLibrary
 import CommandKit
 import DatabaseFiles
-import StatusCodes
 
 /// Writes an encrypted database to a file that other programs read.
 struct ExportDatabaseCommand: DocumentedCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Bytes
 import CommandKit
 import DatabaseFiles
-import FoundationEssentials
 import StatusCodes
 import VaultInterface
 

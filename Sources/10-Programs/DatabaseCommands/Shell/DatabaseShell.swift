@@ -1,6 +1,5 @@
 import CommandKit
 import DatabaseFiles
-import FoundationEssentials
 import SystemSQLite
 
 /// Runs SQL on an encrypted database, one statement after the other.

@@ -1,10 +1,8 @@
 import ArgumentParser
 import CLibrary
 import CommandKit
-import DatabaseFiles
 import FoundationEssentials
 import StatusCodes
-import VaultInterface
 
 /// Runs SQL on an encrypted database.
 struct ShellCommand: DocumentedCommand {

@@ -1,6 +1,5 @@
 import CLibrary
 import CommandKit
-import StatusCodes
 import Synchronization
 import SystemLibraries
 import SystemSQLite

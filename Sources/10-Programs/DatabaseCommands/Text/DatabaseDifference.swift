@@ -1,4 +1,3 @@
-import CommandKit
 import SystemSQLite
 
 /// What differs between the main database of a connection and one that is attached to it.

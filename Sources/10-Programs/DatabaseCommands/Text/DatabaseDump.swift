@@ -1,5 +1,4 @@
 import Bytes
-import CommandKit
 import FoundationEssentials
 import SystemSQLite
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Bytes
 import CommandKit
 import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 import SystemLibraries
 import VaultInterface

@@ -1,6 +1,5 @@
 import CLibrary
 import CommandKit
-import FoundationEssentials
 import ProtectedFiles
 import StatusCodes
 

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Bytes
 import CommandKit
-import FoundationEssentials
-import KeychainModel
 import PasswordFiles
 import ProtectedFiles
 import StatusCodes

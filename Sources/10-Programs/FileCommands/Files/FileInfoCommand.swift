@@ -4,10 +4,8 @@ import CommandKit
 import DatabaseFiles
 import DatabasePages
 import FoundationEssentials
-import KeychainModel
 import PasswordFiles
 import ProtectedFiles
-import VaultInterface
 
 /// Shows what files say about themselves, without opening them.
 struct FileInfoCommand: DocumentedCommand {

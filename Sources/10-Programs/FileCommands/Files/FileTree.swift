@@ -1,7 +1,6 @@
 import Bytes
 import CLibrary
 import CommandKit
-import FoundationEssentials
 import MountedFolder
 import ProtectedFiles
 import StatusCodes

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandKit
 
 /// Where commands that make a file from another one write it.
 package struct OutputOptions: ParsableArguments {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandKit
 import KeychainModel
-import MountedFolder
 import ProtectedFiles
 import VaultInterface
 

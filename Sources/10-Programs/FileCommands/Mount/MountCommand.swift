@@ -4,7 +4,6 @@ import CLibrary
 import CommandKit
 import Connections
 import Dispatch
-import FoundationEssentials
 import KeychainModel
 import MountedFolder
 import ProcessVault

@@ -5,7 +5,6 @@ import CommandKit
 import FoundationEssentials
 import StatusCodes
 import SystemLibraries
-import VaultService
 
 /// The process that serves a mounted folder.
 enum MountProcess {

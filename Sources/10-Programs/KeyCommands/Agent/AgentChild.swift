@@ -4,7 +4,6 @@ import Connections
 import StatusCodes
 import Synchronization
 import SystemLibraries
-import VaultService
 
 /// The command that an agent runs for.
 final class AgentChild: Sendable {

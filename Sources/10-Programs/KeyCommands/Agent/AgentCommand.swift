@@ -8,7 +8,6 @@ import PrivateFiles
 import SSHAgent
 import StatusCodes
 import SystemLibraries
-import VaultService
 
 /// Serves keys to OpenSSH.
 struct AgentCommand: DocumentedCommand {

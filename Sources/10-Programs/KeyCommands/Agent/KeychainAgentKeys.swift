@@ -1,4 +1,3 @@
-import Certificates
 import CommandKit
 import FoundationEssentials
 import KeyCryptography

@@ -5,7 +5,6 @@ import CommandKit
 import FoundationEssentials
 import KeychainModel
 import OpenSSLCertificates
-import SecureMemory
 import StatusCodes
 import VaultInterface
 

@@ -1,11 +1,9 @@
-import Access
 import ArgumentParser
 import Bytes
 import Certificates
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 import VaultInterface
 import VaultKeys
 

@@ -3,7 +3,6 @@ import Certificates
 import CommandKit
 import FoundationEssentials
 import KeyCryptography
-import KeychainModel
 import OpenSSLCertificates
 import StatusCodes
 import VaultKeys

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Certificates
 import CommandKit
-import FoundationEssentials
 import KeyCryptography
 import VaultKeys
 

@@ -1,8 +1,6 @@
-import Access
 import ArgumentParser
 import Attestation
 import Bytes
-import Certificates
 import CommandKit
 import Crypto
 import Enclave
@@ -10,7 +8,6 @@ import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import VaultInterface
-import VaultKeys
 
 /// Proves that a key is in the TPM.
 struct AttestCommand: DocumentedCommand {

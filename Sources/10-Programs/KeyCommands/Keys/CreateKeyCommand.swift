@@ -1,7 +1,5 @@
 import ArgumentParser
-import Certificates
 import CommandKit
-import FoundationEssentials
 import KeyCryptography
 import KeychainModel
 import StatusCodes

@@ -1,5 +1,3 @@
-import CommandKit
-import FoundationEssentials
 import KeychainModel
 import Synchronization
 import VaultInterface

@@ -2,7 +2,6 @@ import Bytes
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import VaultInterface
 import VaultKeys
 
 /// A key in the keychain: what is stored of its two halves. Finding it asks nobody.

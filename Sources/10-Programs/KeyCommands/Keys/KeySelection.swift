@@ -1,7 +1,6 @@
 import Access
 import ArgumentParser
 import CommandKit
-import FoundationEssentials
 import KeyCryptography
 import KeychainModel
 import ProcessVault

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Certificates
-import CommandKit
 import KeychainModel
 
 /// The kinds of keys that can be made, by names that say the algorithm and the size.

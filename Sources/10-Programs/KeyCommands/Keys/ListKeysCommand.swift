@@ -3,7 +3,6 @@ import CommandKit
 import FoundationEssentials
 import StatusCodes
 import VaultInterface
-import VaultKeys
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {

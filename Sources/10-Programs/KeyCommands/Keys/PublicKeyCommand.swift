@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandKit
-import FoundationEssentials
 
 /// Prints a public key.
 struct PublicKeyCommand: DocumentedCommand {

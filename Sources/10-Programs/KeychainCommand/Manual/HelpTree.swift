@@ -1,6 +1,3 @@
-import CommandKit
-import FoundationEssentials
-
 /// The part of ArgumentParser's machine-readable help (`--experimental-dump-help`) that manual pages need.
 struct HelpTree: Decodable {
     struct Command: Decodable {

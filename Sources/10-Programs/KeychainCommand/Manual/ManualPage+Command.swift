@@ -1,6 +1,5 @@
 import Bytes
 import CommandKit
-import FoundationEssentials
 
 extension ManualPage {
     /// The page of a command of `keychain`.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandKit
-import FoundationEssentials
 
 /// A manual page in mdoc(7), made from the same words as a command's help.
 struct ManualPage {

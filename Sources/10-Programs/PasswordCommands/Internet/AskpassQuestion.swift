@@ -1,5 +1,4 @@
 import CLibrary
-import CommandKit
 import FoundationEssentials
 import SystemLibraries
 

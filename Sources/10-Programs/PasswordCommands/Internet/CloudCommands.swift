@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bytes
 import CommandKit
-import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import VaultInterface

@@ -3,7 +3,6 @@ import Bytes
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 
 /// A credential helper of git (gitcredentials(7), git-credential(1)).
 ///

@@ -1,5 +1,4 @@
 import Bytes
-import CommandKit
 
 extension InternetAddress {
     /// Reads `host`, `host:8080/path` or `https://alice@host/path`.

@@ -1,6 +1,4 @@
 import Bytes
-import CommandKit
-import FoundationEssentials
 import KeychainModel
 
 /// Where an internet password is used: what a URL says, without a password.

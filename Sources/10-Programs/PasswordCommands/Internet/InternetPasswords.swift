@@ -3,7 +3,6 @@ import CommandKit
 import FoundationEssentials
 import KeychainModel
 import ProcessVault
-import StatusCodes
 import VaultInterface
 
 /// The internet passwords of the vault, as the commands and helpers use them.

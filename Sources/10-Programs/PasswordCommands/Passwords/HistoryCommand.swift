@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 import VaultInterface
 
 /// Shows the versions of a password, and how many the vault keeps.

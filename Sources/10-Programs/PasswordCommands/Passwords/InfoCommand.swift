@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandKit
-import KeychainModel
 import VaultInterface
 
 /// Shows everything about a password except the secret.

@@ -5,7 +5,6 @@ import FoundationEssentials
 import KeychainModel
 import SecretService
 import StatusCodes
-import Synchronization
 import VaultInterface
 
 /// Lists the generic passwords, without their secrets.

@@ -1,6 +1,5 @@
 import Access
 import CommandKit
-import FoundationEssentials
 import KeychainModel
 import SecretService
 import StatusCodes

@@ -3,7 +3,6 @@ import Bytes
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 import VaultInterface
 
 /// Prints what changes in the vault.

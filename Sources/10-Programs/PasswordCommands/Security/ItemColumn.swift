@@ -1,4 +1,3 @@
-import CommandKit
 import FoundationEssentials
 import KeychainModel
 

@@ -1,6 +1,5 @@
 import Bytes
 import CommandKit
-import FoundationEssentials
 import KeychainModel
 import ProcessVault
 import StatusCodes

@@ -1,5 +1,4 @@
 import Bytes
-import CommandKit
 import FoundationEssentials
 
 /// A change of a program's configuration file that can be taken back.

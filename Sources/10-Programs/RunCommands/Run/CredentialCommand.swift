@@ -3,7 +3,6 @@ import CLibrary
 import CommandKit
 import FoundationEssentials
 import KeychainModel
-import StatusCodes
 import SystemLibraries
 
 /// Encrypts a secret for a unit of systemd.

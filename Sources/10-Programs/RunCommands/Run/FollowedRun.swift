@@ -1,7 +1,6 @@
 import Bytes
 import CLibrary
 import CommandKit
-import SystemLibraries
 
 /// A run of a program whose secrets are followed: when one changes, the program gets a signal, or is started again.
 struct FollowedRun {

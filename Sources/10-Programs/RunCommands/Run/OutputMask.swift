@@ -1,5 +1,4 @@
 import Bytes
-import CommandKit
 
 /// Removes secrets from a stream of bytes that comes in pieces.
 ///

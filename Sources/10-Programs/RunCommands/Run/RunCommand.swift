@@ -1,8 +1,6 @@
 import ArgumentParser
 import CLibrary
 import CommandKit
-import FoundationEssentials
-import KeychainModel
 
 /// Runs a program that knows nothing of the keychain with secrets in its environment or in files.
 struct RunCommand: DocumentedCommand {

@@ -1,9 +1,6 @@
 import CLibrary
 import CommandKit
 import FoundationEssentials
-import KeychainModel
-import StatusCodes
-import VaultInterface
 
 /// Reads a file of settings that was named to a command.
 enum RunInput {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CLibrary
-import CommandKit
 
 /// What `keychain run` does when a secret of its program gets another value.
 enum RunReaction {

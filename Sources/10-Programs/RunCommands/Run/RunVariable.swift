@@ -1,5 +1,4 @@
 import Bytes
-import CommandKit
 import FoundationEssentials
 
 /// A variable that the command gets, and its content.

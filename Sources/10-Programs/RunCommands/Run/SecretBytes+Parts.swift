@@ -1,7 +1,6 @@
 import Bytes
 import CommandKit
 import FoundationEssentials
-import KeychainModel
 
 extension SecretBytes {
     /// Returns these parts one after the other.

@@ -1,4 +1,3 @@
-import Access
 import Bytes
 import CommandKit
 import FoundationEssentials

@@ -1,6 +1,4 @@
 import Bytes
-import CommandKit
-import FoundationEssentials
 import KeychainModel
 
 /// Names a secret in the keychain with a URL: `keychain://SERVICE/ACCOUNT`. If that means several items, `?group=GROUP`

@@ -1,6 +1,5 @@
 import CommandKit
 import FoundationEssentials
-import KeychainModel
 
 /// A file of variables: `NAME=VALUE` in each line, empty lines, and lines that begin with `#`.
 ///

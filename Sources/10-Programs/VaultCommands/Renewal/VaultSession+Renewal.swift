@@ -1,6 +1,5 @@
 import Bytes
 import CommandKit
-import KeychainModel
 import VaultInterface
 
 extension VaultSession {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandKit
-import FoundationEssentials
 import ItemFiles
 import KeychainModel
 import PasswordFiles

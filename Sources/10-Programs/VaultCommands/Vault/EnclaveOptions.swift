@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandKit
 
 /// The enclave that keeps a vault's device secret after the command.
 struct EnclaveOptions: ParsableArguments {

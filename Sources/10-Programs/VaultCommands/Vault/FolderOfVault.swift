@@ -3,7 +3,6 @@ import PrivateFiles
 import ProcessVault
 import StatusCodes
 import SystemLibraries
-import VaultInterface
 
 /// The folder of a vault on which a command works itself, beside no daemon.
 enum FolderOfVault {

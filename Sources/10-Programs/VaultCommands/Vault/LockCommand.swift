@@ -2,7 +2,6 @@ import Access
 import ArgumentParser
 import Bytes
 import CommandKit
-import FoundationEssentials
 import KeychainModel
 import ProcessVault
 import StatusCodes

@@ -4,10 +4,7 @@ import Bytes
 import CLibrary
 import CommandKit
 import Enclave
-import FoundationEssentials
-import Keybag
 import KeychainModel
-import SecureMemory
 import StatusCodes
 import Vault
 import VaultInterface

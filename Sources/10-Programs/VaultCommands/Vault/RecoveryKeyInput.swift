@@ -5,7 +5,6 @@ import CommandKit
 import FoundationEssentials
 import Keybag
 import SecureMemory
-import StatusCodes
 
 /// Where a command takes a recovery key from: a descriptor, the terminal or standard input.
 struct RecoveryKeyInput: ParsableArguments {

@@ -1,4 +1,3 @@
-import Access
 import ArgumentParser
 import Bytes
 import CommandKit

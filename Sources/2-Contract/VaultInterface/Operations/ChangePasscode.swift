@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 /// Replaces the passcode by another. The vault is unlocked afterwards.
 package struct ChangePasscode: UnaryOperation {

@@ -1,6 +1,5 @@
 import Access
 import Frames
-import KeychainModel
 
 /// Sets how many former versions the vault keeps of items that do not say it themselves, and replies the number. For
 /// clients that may administer the vault.

@@ -1,6 +1,5 @@
 import Access
 import Bytes
-import Frames
 
 /// Makes a recovery key like ``MakeRecoveryKey``, unless the vault has one.
 ///

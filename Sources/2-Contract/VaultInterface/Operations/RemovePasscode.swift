@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 /// Removes the passcode, and for good every item that exists only while a passcode is set.
 package struct RemovePasscode: UnaryOperation {

@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 /// Gives the vault new class keys, and seals every item anew under them, while others read and write. A former keybag,
 /// and a former recovery key, then open nothing of the vault. The vault is unlocked afterwards, unless somebody locked

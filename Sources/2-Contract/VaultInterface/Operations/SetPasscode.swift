@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 /// Gives the vault a passcode. The vault must be unlocked and have none.
 ///

@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 /// Opens the class keys with the passcode.
 package struct UnlockVault: UnaryOperation {

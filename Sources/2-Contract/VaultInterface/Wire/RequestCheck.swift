@@ -1,4 +1,3 @@
-import Access
 import FoundationEssentials
 import KeychainModel
 

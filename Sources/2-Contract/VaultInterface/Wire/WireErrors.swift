@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import Frames
-import KeychainModel
 
 // Refusals: a code, then the fields of that code.
 

@@ -1,5 +1,4 @@
 import Bytes
-import FoundationEssentials
 import Frames
 import KeychainModel
 

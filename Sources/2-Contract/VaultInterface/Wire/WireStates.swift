@@ -1,6 +1,5 @@
 import Access
 import Bytes
-import FoundationEssentials
 import Frames
 import KeychainModel
 

@@ -2,7 +2,6 @@ import Bytes
 import CLibrary
 import FoundationEssentials
 import Frames
-import KeychainModel
 
 /// Something that has a form on the wire, in which it can be written and read.
 package protocol WireValue: Sendable {

@@ -1,6 +1,5 @@
 import Bytes
 import Certificates
-import Crypto
 import FoundationEssentials
 
 /// A public key on one of the curves.

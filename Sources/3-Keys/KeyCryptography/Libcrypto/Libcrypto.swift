@@ -1,4 +1,3 @@
-import FoundationEssentials
 import SystemLibraries
 
 /// The functions of OpenSSL 3's libcrypto that this module uses (openssl/evp.h, openssl/x509.h). All belong to its

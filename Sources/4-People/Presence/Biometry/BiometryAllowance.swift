@@ -1,6 +1,5 @@
 import CLibrary
 import FoundationEssentials
-import KeychainModel
 import PrivateFiles
 import Synchronization
 import SystemLibraries

@@ -1,8 +1,6 @@
 import Access
 import Bytes
 import CLibrary
-import FoundationEssentials
-import KeychainModel
 import SystemLibraries
 
 /// A passcode that systemd passes to a service at its start, in a file that only the service can read

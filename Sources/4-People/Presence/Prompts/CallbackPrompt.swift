@@ -1,6 +1,5 @@
 import Access
 import Dispatch
-import KeychainModel
 import SystemLibraries
 
 /// Lets the host program ask for the passcode in its own window.

@@ -1,7 +1,6 @@
 import Access
 import Bytes
 import CLibrary
-import KeychainModel
 import Synchronization
 
 /// Reads the passcode once from an open file descriptor, for scripts, PAM modules and services.

@@ -1,7 +1,5 @@
 import Access
 import CLibrary
-import FoundationEssentials
-import KeychainModel
 import SystemLibraries
 
 /// Asks for the passcode with pinentry, GnuPG's dialog for terminals and desktops.

@@ -1,5 +1,4 @@
 import Access
-import KeychainModel
 
 /// Asks for the passcode at the terminal, without echo.
 package struct TerminalPrompt: PasscodePrompt {

@@ -1,6 +1,4 @@
 import Bytes
-import Crypto
-import Enclave
 import FoundationEssentials
 import Items
 import Keybag

@@ -6,7 +6,6 @@ import Items
 import Keybag
 import KeychainModel
 import PrivateFiles
-import Sealing
 import VaultInterface
 
 /// Checks a backup, and makes a new vault from it, on the same machine or another.

@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import SecureMemory
 import VaultInterface
 
 /// The sealing of what follows a backup's head: chunks of 64 KiB under AES-256-GCM.

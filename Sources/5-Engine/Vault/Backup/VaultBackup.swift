@@ -1,6 +1,5 @@
 import Access
 import Bytes
-import Enclave
 import FoundationEssentials
 import Items
 import Keybag

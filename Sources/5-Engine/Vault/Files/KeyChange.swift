@@ -1,17 +1,15 @@
 import Access
 import Bytes
 import CLibrary
-import Enclave
 import FoundationEssentials
 import Items
 import Keybag
-import KeychainModel
 import PrivateFiles
 import SecureMemory
 import VaultInterface
 
-/// Replaces the keys of an open vault, under the lock of its folder: by the same ones under another passcode, by renewed
-/// ones, or by fresh ones without any item.
+/// Replaces the keys of an open vault, under the lock of its folder: by the same ones under another passcode, by
+/// renewed ones, or by fresh ones without any item.
 struct KeyChange {
     let vault: OpenedVault
 

@@ -1,6 +1,5 @@
 import Bytes
 import Enclave
-import FoundationEssentials
 import Keybag
 import PrivateFiles
 import SecureMemory

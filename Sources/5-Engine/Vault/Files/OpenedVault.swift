@@ -2,13 +2,9 @@ import Access
 import Bytes
 import CLibrary
 import Enclave
-import FoundationEssentials
 import Items
 import Keybag
-import KeychainModel
 import PrivateFiles
-import Sealing
-import SecureMemory
 import VaultInterface
 
 /// The keys and the rows of an open vault, which belong together: while it is open, nothing else replaces the keys, and

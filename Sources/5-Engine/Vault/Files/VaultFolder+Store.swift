@@ -1,9 +1,7 @@
-import Access
 import FoundationEssentials
 import Items
 import Keybag
 import PrivateFiles
-import Sealing
 import VaultInterface
 
 /// The item store of a vault: which file it is, whether it is the present one, and taking over a plain one of the

@@ -1,4 +1,3 @@
-import Access
 import Audit
 import Bytes
 import Enclave

@@ -1,9 +1,6 @@
 import Access
-import FoundationEssentials
-import KeychainModel
 import Presence
 import Synchronization
-import VaultInterface
 
 /// The way in which a program asks that chooses none itself: with the prompt it named, else at the terminal or
 /// through pinentry, and with fprintd's reader. Made when somebody is first to be asked.

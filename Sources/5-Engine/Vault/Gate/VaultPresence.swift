@@ -1,6 +1,4 @@
 import Access
-import FoundationEssentials
-import Keybag
 import KeychainModel
 import SecureMemory
 import VaultInterface

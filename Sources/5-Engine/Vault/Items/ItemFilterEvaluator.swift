@@ -1,6 +1,5 @@
 import Certificates
 import FoundationEssentials
-import Items
 import KeychainModel
 
 /// Decides the conditions of a query that go beyond equal attributes.

@@ -1,5 +1,4 @@
 import Access
-import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel

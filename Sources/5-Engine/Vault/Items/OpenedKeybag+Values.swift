@@ -5,7 +5,6 @@ import Items
 import Keybag
 import KeychainModel
 import Sealing
-import SecureMemory
 import VaultInterface
 
 /// Opens the values in rows, with what each asks for beside its class key.

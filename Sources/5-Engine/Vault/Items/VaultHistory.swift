@@ -1,7 +1,6 @@
 import Access
 import FoundationEssentials
 import Items
-import Keybag
 import KeychainModel
 import Sealing
 import VaultInterface

@@ -4,7 +4,6 @@ import Crypto
 import FoundationEssentials
 import Keybag
 import KeychainModel
-import SecureMemory
 import VaultInterface
 
 /// Makes, opens and rewraps the keys of files. The vault stores none of them.

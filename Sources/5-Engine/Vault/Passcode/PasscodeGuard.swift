@@ -1,8 +1,6 @@
 import FoundationEssentials
 import Keybag
-import KeychainModel
 import PrivateFiles
-import SecureMemory
 import Synchronization
 import SystemLibraries
 

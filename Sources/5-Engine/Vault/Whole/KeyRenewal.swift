@@ -1,6 +1,5 @@
 import Access
 import Enclave
-import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel

@@ -2,7 +2,6 @@ import Access
 import Audit
 import Bytes
 import Enclave
-import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel

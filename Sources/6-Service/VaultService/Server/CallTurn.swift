@@ -2,7 +2,6 @@ import Access
 import Bytes
 import CLibrary
 import Connections
-import Synchronization
 import VaultInterface
 
 /// The places that requests share: to work, and to hold long requests and answers.

@@ -2,7 +2,6 @@ import Access
 import Bytes
 import CLibrary
 import Connections
-import Synchronization
 import VaultInterface
 
 /// What answers a program that speaks another protocol than the daemon's own.

@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import FoundationEssentials
 import SystemLibraries
 
 /// The process at the other end of a connection, as the kernel describes it.

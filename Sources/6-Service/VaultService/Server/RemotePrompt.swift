@@ -1,5 +1,4 @@
 import Access
-import KeychainModel
 
 /// The prompt of a vault that is served. It asks the person in front of the client.
 ///

@@ -2,7 +2,6 @@ import Access
 import Bytes
 import Connections
 import Frames
-import KeychainModel
 import VaultInterface
 
 /// Questions in the middle of a request, on the connection's thread.

@@ -2,9 +2,7 @@ import Access
 import Bytes
 import CLibrary
 import Connections
-import FoundationEssentials
 import Frames
-import KeychainModel
 import VaultInterface
 
 /// One client's connection.

@@ -2,7 +2,6 @@ import Access
 import Bytes
 import CLibrary
 import Connections
-import FoundationEssentials
 import Frames
 import Synchronization
 import SystemLibraries

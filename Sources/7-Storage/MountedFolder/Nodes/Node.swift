@@ -1,7 +1,5 @@
 import CFuse3
 import CLibrary
-import FoundationEssentials
-import KeychainModel
 import ProtectedFiles
 import VaultInterface
 

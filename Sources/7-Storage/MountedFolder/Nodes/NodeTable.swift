@@ -1,6 +1,5 @@
 import CFuse3
 import CLibrary
-import ProtectedFiles
 import Synchronization
 import VaultInterface
 

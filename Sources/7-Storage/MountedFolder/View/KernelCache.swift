@@ -1,4 +1,3 @@
-import CFuse3
 import Dispatch
 import Synchronization
 

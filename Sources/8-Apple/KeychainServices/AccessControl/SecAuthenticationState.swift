@@ -1,7 +1,5 @@
-import Access
 import Bytes
 import Foundation
-import KeychainModel
 import Synchronization
 import VaultInterface
 import VaultKeys

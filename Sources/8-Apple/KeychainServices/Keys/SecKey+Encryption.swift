@@ -1,5 +1,4 @@
 import Foundation
-import KeyCryptography
 import VaultKeys
 
 /// Encrypts data for the holder of a private key.

@@ -1,6 +1,5 @@
 import Certificates
 import Foundation
-import KeyCryptography
 
 // The functions that keys had before algorithms had names. They are the newer ones in another dress.
 

@@ -3,7 +3,6 @@ import Certificates
 import Foundation
 import KeyCryptography
 import KeychainModel
-import VaultKeys
 
 /// The type of keys.
 @discardableResult

@@ -1,5 +1,4 @@
 import Foundation
-import KeyCryptography
 import VaultKeys
 
 /// Whether a key does an operation with an algorithm.

@@ -1,6 +1,5 @@
 import Access
 import Foundation
-import KeychainModel
 import ProcessVault
 import VaultInterface
 

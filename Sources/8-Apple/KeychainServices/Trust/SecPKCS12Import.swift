@@ -2,7 +2,6 @@ import Bytes
 import Certificates
 import Foundation
 import KeyCryptography
-import KeychainModel
 import OpenSSLCertificates
 
 /// Reads the identities of a PKCS#12 file (RFC 7292).

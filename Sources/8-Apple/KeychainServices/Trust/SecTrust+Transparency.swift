@@ -1,7 +1,6 @@
 import Certificates
 import Crypto
 import Foundation
-import OpenSSLCertificates
 import VaultKeys
 
 /// Sets signed certificate timestamps (RFC 6962), such as those that a TLS server sends. They count beside those in the

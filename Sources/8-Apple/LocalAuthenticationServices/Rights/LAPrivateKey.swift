@@ -4,7 +4,6 @@ import KeyCryptography
 import KeychainModel
 import KeychainServices
 import ProcessVault
-import VaultInterface
 import VaultKeys
 
 /// The private half of a persisted right's key: a key on P-256 in the vault's enclave.

@@ -1,6 +1,5 @@
 import Foundation
 import KeychainModel
-import VaultInterface
 
 /// The rights that a program keeps in the keychain, in the access group where its new items go.
 ///

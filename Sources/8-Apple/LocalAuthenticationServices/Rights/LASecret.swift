@@ -1,6 +1,5 @@
 import Foundation
 import KeychainModel
-import VaultInterface
 
 /// The secret that was saved with a persisted right: an item of the keychain under the right's requirement.
 public final class LASecret: NSObject, Sendable {

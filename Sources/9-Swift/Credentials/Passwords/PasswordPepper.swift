@@ -1,7 +1,6 @@
 import Bytes
 import Crypto
 import Foundation
-import KeychainModel
 import StoredKeys
 import VaultInterface
 

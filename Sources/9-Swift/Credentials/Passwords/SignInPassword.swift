@@ -1,6 +1,5 @@
 import Bytes
 import Foundation
-import KeychainModel
 import VaultInterface
 
 /// A password on its way to a hash: in memory that is kept from swap and core dumps where the system allows it, and

@@ -3,7 +3,6 @@ import CLibrary
 import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
-import KeychainModel
 import ProcessVault
 import StoredKeys
 import VaultInterface

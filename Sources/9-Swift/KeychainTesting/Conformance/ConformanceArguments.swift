@@ -1,5 +1,4 @@
 import Foundation
-import KeychainServices
 
 /// The arguments of a step. Every one has to be taken: an argument that an operation does not know is
 /// not passed over.

@@ -1,6 +1,5 @@
 import Bytes
 import Foundation
-import KeychainServices
 
 /// Runs cases, each in a world of its own.
 struct ConformanceRunner {
