@@ -27,7 +27,7 @@ func measureDatabase(in folder: String, rounds: String, rows: Int, cache: Int, i
     let key = try SecretBytes(count: 32) { for place in $0.indices { $0[place] = 7 } }
     let registration =
         isCipher
-        ? try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(key), version: .four))
+        ? try EncryptingVFS.register(path: path, form: CipherPlace(key: .raw(key), version: .four))
         : try EncryptingVFS.register(path: path, key: key)
     // The same as this program's own: SQLite is there once.
     _ = unsafeBitCast(function, to: Rounds.self)(

@@ -10,14 +10,14 @@ extension DatabaseFile {
             connection = argument.map { Connection(place: $0.assumingMemoryBound(to: OpaquePointer?.self)) }
             return SQLITE_OK
         case SQLITE_FCNTL_CKPT_START:
-            _ = answer(checkpointBegins())
-            return inner.control(operation, argument)
+            _ = notify(.checkpointBegins)
+            return file.inner.control(operation, argument)
         case SQLITE_FCNTL_CKPT_DONE:
-            let code = answer(try checkpointEnds())
-            return code == SQLITE_OK ? inner.control(operation, argument) : code
+            let code = notify(.checkpointEnds)
+            return code == SQLITE_OK ? file.inner.control(operation, argument) : code
         case SQLITE_FCNTL_COMMIT_PHASETWO:
-            let code = answer(try commits())
-            return code == SQLITE_OK ? inner.control(operation, argument) : code
+            let code = notify(.commits)
+            return code == SQLITE_OK ? file.inner.control(operation, argument) : code
         case SQLITE_FCNTL_MMAP_SIZE:
             // Mapped memory would give SQLite the sealed bytes.
             argument?.assumingMemoryBound(to: Int64.self).pointee = 0
@@ -31,7 +31,7 @@ extension DatabaseFile {
         case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE, SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
             return SQLITE_NOTFOUND
         default:
-            return inner.control(operation, argument)
+            return file.inner.control(operation, argument)
         }
     }
 
@@ -51,16 +51,14 @@ extension DatabaseFile {
     /// begins to use the file and before it writes the first page.
     func reserveBytesIfEmpty() {
         var size: Int64 = 0
-        guard writing, inner.size(&size) == SQLITE_OK, size == 0, let connection = connection?.place.pointee else {
-            return
-        }
+        guard file.isWritable, file.inner.size(&size) == SQLITE_OK, size == 0,
+            let connection = connection?.place.pointee
+        else { return }
         for name in SchemaNames(of: connection) {
-            var file: FileSlot.File?
-            let code = sqlite3_file_control(connection, name, SQLITE_FCNTL_FILE_POINTER, &file)
-            guard code == SQLITE_OK, let file, file.pointee.pMethods == UnsafePointer(mainFileMethods),
-                FileSlot(file: file).get(DatabaseFile.self) === self
-            else { continue }
-            var reserved = Int32(clamping: reserved)
+            var other: FileSlot.File?
+            let code = sqlite3_file_control(connection, name, SQLITE_FCNTL_FILE_POINTER, &other)
+            guard code == SQLITE_OK, let other, FileSlot(file: other).database === self else { continue }
+            var reserved = Int32(clamping: file.place.reserved)
             _ = sqlite3_file_control(connection, name, SQLITE_FCNTL_RESERVE_BYTES, &reserved)
         }
     }

@@ -1,20 +1,20 @@
+import Bytes
 import CLibrary
 import CSQLite
 import DatabasePages
 
-/// A connection's file of a database whose pages this VFS seals. A subclass for each format knows how.
+/// A connection's file of a database whose pages this VFS seals. Its form knows how.
 ///
 /// SQLite uses it from one thread at a time. Its lock is for other threads that revoke the key meanwhile. The
 /// connection's log and journal also need the key, and take the same lock.
-class DatabaseFile: VFSFile {
-    let inner: FileSlot.File
-    let place: RegisteredPlace
-    let writing: Bool
+final class DatabaseFile: VFSFile {
+    let file: OpenFile
+    let pages: any PageStore
     private let journalName: [CChar]
     private let logName: [CChar]
-    private let descriptor: SharedDescriptor
     let mutex = ThreadLock()
-    private(set) var lockLevel = SQLITE_LOCK_NONE
+    /// The log that the connection uses.
+    private var log: LogFile?
     /// Nil until SQLite tells which connection uses the file.
     var connection: Connection?
 
@@ -26,96 +26,49 @@ class DatabaseFile: VFSFile {
     }
 
     /// Called after the system's VFS has opened the file.
-    init(
-        inner: FileSlot.File, place: RegisteredPlace, name: UnsafePointer<CChar>, writing: Bool
-    ) throws(VFSFailure) {
-        descriptor = try SharedDescriptor.acquire(place.path, writing: writing)
-        (self.inner, self.place, self.writing) = (inner, place, writing)
+    init(_ file: OpenFile, form: any PageForm, name: UnsafePointer<CChar>) {
+        self.file = file
+        pages = form.store(in: file)
         let path = String(cString: name)
         journalName = Array((path + "-journal").utf8CString)
         logName = Array((path + "-wal").utf8CString)
-        super.init()
-        place.add(self)
+        file.place.add(self)
         OpenFiles.shared.add(self)
+        // The place did not know of this file if the key was revoked a moment before.
+        if file.place.isRevoked { forgetKey() }
     }
 
-    var path: String { place.path }
-    var number: Int32 { descriptor.number }
-
-    override func close() -> Int32 {
-        OpenFiles.shared.remove(self)
-        place.remove(self)
-        forgetKey()
-        let code = inner.close()
-        descriptor.release()
-        return code
-    }
-
-    override func size(_ size: inout Int64) -> Int32 { inner.size(&size) }
-
-    // MARK: For each format
+    private var inner: FileSlot.File { file.inner }
+    var path: String { file.path }
 
     /// Checks that the file is a database of this key.
-    func check() throws(VFSFailure) {}
+    func check() throws(VFSFailure) { _ = try pages.open() }
+
+    func close() -> Int32 {
+        _ = notify(.closes)
+        OpenFiles.shared.remove(self)
+        file.place.remove(self)
+        forgetKey()
+        return file.close()
+    }
 
     /// Removes the key. Any thread may call it.
-    func forgetKey() {}
+    func forgetKey() {
+        mutex.lock()
+        pages.forgetKey()
+        mutex.unlock()
+    }
 
-    /// The bytes that each page of a new database reserves.
-    var reserved: Int { 0 }
-
-    /// Returns what seals the pages of the file, with room for them; nil while the file is empty and has no page size.
-    func room() throws(VFSFailure) -> PageRoom? { nil }
-
-    func openJournal(_ inner: FileSlot.File, _ name: UnsafePointer<CChar>) -> VFSFile { VFSFile() }
-
-    func openLog(
-        _ inner: FileSlot.File, _ name: UnsafePointer<CChar>, writing: Bool
-    ) throws(VFSFailure) -> VFSFile { VFSFile() }
-
-    /// Called when the connection begins to use a log, and with nil when it ends that.
-    func use(_ log: LogFile?) {}
-
-    /// Called before SQLite removes the journal or the log. Any thread may call it.
-    func willRemoveJournal() throws(VFSFailure) {}
-    func willRemoveLog() throws(VFSFailure) {}
-
-    /// Makes the next read look for changes of other connections.
-    func transactionBegins() {}
-
-    /// Called before the lock for writing goes down to `level`.
-    func writingEnds(_ level: Int32) throws(VFSFailure) {}
-
-    /// Called when a checkpoint begins, and when it ends.
-    func checkpointBegins() {}
-    func checkpointEnds() throws(VFSFailure) {}
-
-    /// Called when a transaction is written to the file, before SQLite releases its locks.
-    func commits() throws(VFSFailure) {}
-
-    /// Called before a lock on the shared index of the log changes.
-    func sharedLockChanges(_ lock: SharedLock) throws(VFSFailure) {}
-
-    /// Called after the connection has taken a lock on the shared index of the log.
-    func sharedLockTaken(_ lock: SharedLock) {}
-
-    /// Called when SQLite has written to the shared index of the log, or is about to read it.
-    func sharedBarrier() throws(VFSFailure) {}
-
-    /// Called when SQLite maps a part of the shared index of the log, and before it unmaps all of it.
-    func mapped(_ region: Int32, at address: UnsafeMutableRawPointer?) {}
-    func unmapped() {}
-
-    // MARK: Failures
+    // MARK: Failures and events
 
     /// Notes the reason of a failure and returns SQLite's code for it.
     func failed(_ failure: VFSFailure) -> Int32 {
-        place.note(failure)
+        file.place.note(failure)
         return failure.code
     }
 
     /// Runs `body` under the lock.
-    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 {
+    func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 {
         mutex.lock()
         defer { mutex.unlock() }
         do throws(VFSFailure) { return try body() } catch { return failed(error) }
@@ -128,13 +81,119 @@ class DatabaseFile: VFSFile {
         return SQLITE_OK
     }
 
+    /// Tells the form of an event.
+    func notify(_ event: FileEvent) -> Int32 { answer(try pages.note(event)) }
+
+    // MARK: Reading and writing
+
+    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0 else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+        }
+        let isOpening = offset == 0 && count == FileFormat.openingRead
+        guard let room = try pages.open() else { return try readNothing(bytes, count, isOpening: isOpening) }
+        if isOpening { return readOpening(bytes, count, room) }
+        let page = UInt32(clamping: offset / Int64(room.size) + 1)
+        let start = Int(offset % Int64(room.size))
+        guard start + count <= room.size else {
+            throw .unexpectedAccess(operation: "read", offset: offset, count: count)
+        }
+        if page == 1, start == 24, count == 16 {
+            guard var changes = try pages.changes() else { return shortRead(bytes, count) }
+            memcpy(bytes, &changes, count)
+            return SQLITE_OK
+        }
+        if count == room.size { return try pages.read(page, into: bytes) ? SQLITE_OK : shortRead(bytes, count) }
+        // SQLite reads the start of a page if it needs only that part (SQLITE_DIRECT_OVERFLOW_READ).
+        guard try pages.read(page, into: room.clear) else { return shortRead(bytes, count) }
+        memcpy(bytes, room.clear + start, count)
+        return SQLITE_OK
+    }
+
+    /// Reads the first bytes before SQLite has a lock: the page may be half written, or about to be rolled back.
+    private func readOpening(_ bytes: UnsafeMutableRawPointer, _ count: Int, _ room: PageRoom) -> Int32 {
+        let header = DatabaseHeader.synthetic(pageSize: room.size, reserved: room.reserved)
+        header.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: bytes, count: count).copyMemory(from: $0) }
+        return SQLITE_OK
+    }
+
+    /// Reads from an empty file, or from a file that its journal will restore to empty.
+    private func readNothing(
+        _ bytes: UnsafeMutableRawPointer, _ count: Int, isOpening: Bool
+    ) throws(VFSFailure) -> Int32 {
+        var size: Int64 = 0
+        // Zeros for the first bytes of all, so that a page size can still be chosen; see ``reserveBytesIfEmpty()``.
+        guard isOpening || inner.size(&size) == SQLITE_OK && size == 0 else { throw .notDatabase(path: path) }
+        return shortRead(bytes, count)
+    }
+
+    private func shortRead(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
+        memset(bytes, 0, count)
+        return SQLiteCode.ioShortRead
+    }
+
+    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+        guard let bytes, count > 0, offset >= 0, offset % Int64(count) == 0 else {
+            throw .unexpectedAccess(operation: "write", offset: offset, count: count)
+        }
+        let room = if let present = try pages.open() { present } else { try pages.create(pageSize: count) }
+        guard count == room.size else { throw .pageSizeChange(from: room.size, to: count) }
+        try pages.write(UInt32(clamping: offset / Int64(count) + 1), bytes)
+        return SQLITE_OK
+    }
+
+    func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+        let code = inner.truncate(size)
+        if code == SQLITE_OK { try pages.note(.cut(to: size)) }
+        return code
+    }
+
+    func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
+        let code = inner.sync(flags)
+        if code == SQLITE_OK { try pages.note(.synced) }
+        return code
+    }
+
+    func size(_ size: inout Int64) -> Int32 { inner.size(&size) }
+
+    var sectorSize: Int32 { inner.sectorSize() }
+
+    var characteristics: Int32 {
+        // Removes what would make SQLite leave out a journal or a sync, or rely on parts of sectors. Says that a power
+        // failure changes no byte outside of a write, so that SQLite does not fill up sectors of a log.
+        inner.characteristics() & (SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN | SQLITE_IOCAP_IMMUTABLE)
+            | SQLITE_IOCAP_POWERSAFE_OVERWRITE
+    }
+
+    // MARK: The log and the journal
+
+    /// Returns the log that the connection begins to use.
+    func openLog(
+        _ inner: FileSlot.File, _ name: UnsafePointer<CChar>, writing: Bool
+    ) throws(VFSFailure) -> LogFile {
+        let frames = try LogFrames(name, writing: writing)
+        mutex.lock()
+        defer { mutex.unlock() }
+        let log = LogFile(inner: inner, main: self, frames: frames, form: pages.log(frames))
+        self.log = log
+        return log
+    }
+
+    /// Called when the log is closed.
+    func endLog() {
+        log = nil
+        _ = notify(.logCloses)
+    }
+
     func isSidecar(_ name: UnsafePointer<CChar>) -> Bool {
         strcmp(name, journalName) == 0 || strcmp(name, logName) == 0
     }
 
     /// Called before SQLite removes the journal or the log. Any thread may call it.
     func willRemove(_ name: UnsafePointer<CChar>) -> Int32 {
-        if strcmp(name, journalName) == 0 { answer(try willRemoveJournal()) } else { answer(try willRemoveLog()) }
+        if strcmp(name, journalName) == 0 { return notify(.journalEnds) }
+        // Only the last connection removes a log, when it closes or leaves the mode.
+        return file.lockLevel == SQLITE_LOCK_EXCLUSIVE ? notify(.logEnds) : SQLITE_OK
     }
 
     // MARK: Locks
@@ -145,55 +204,36 @@ class DatabaseFile: VFSFile {
         }
         let code = inner.lock(level)
         guard code == SQLITE_OK else { return code }
-        if lockLevel == SQLITE_LOCK_NONE { beginTransaction() }
-        lockLevel = max(lockLevel, level)
+        if file.lockLevel == SQLITE_LOCK_NONE { _ = notify(.transactionBegins) }
+        file.lockLevel = max(file.lockLevel, level)
         if level == SQLITE_LOCK_SHARED { reserveBytesIfEmpty() }
         return code
     }
 
     func unlock(_ level: Int32) -> Int32 {
-        if writing, level <= SQLITE_LOCK_SHARED, lockLevel > SQLITE_LOCK_SHARED {
-            let code = answer(try writingEnds(level))
+        if file.isWritable, level <= SQLITE_LOCK_SHARED, file.lockLevel > SQLITE_LOCK_SHARED {
+            let code = notify(.writingEnds(level: level))
             if code != SQLITE_OK {
                 _ = inner.unlock(level)
-                lockLevel = level
+                file.lockLevel = level
                 return code
             }
         }
         let code = inner.unlock(level)
-        if code == SQLITE_OK { lockLevel = min(lockLevel, level) }
+        if code == SQLITE_OK { file.lockLevel = min(file.lockLevel, level) }
         return code
-    }
-
-    private func beginTransaction() {
-        mutex.lock()
-        transactionBegins()
-        mutex.unlock()
-    }
-
-    /// A change of locks on the shared index of the log (xShmLock).
-    struct SharedLock {
-        // Lock 0 is the writer's. The readers' locks begin at 3. The first of them is for readers of the file only, and
-        // a checkpoint holds it while it copies (https://sqlite.org/walformat.html, 2.3).
-        private let offset: Int32
-        private let flags: Int32
-
-        init(offset: Int32, flags: Int32) { (self.offset, self.flags) = (offset, flags) }
-
-        var isTaken: Bool { flags & SQLITE_SHM_LOCK != 0 }
-        var isWriters: Bool { offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 }
-        var endsCheckpoint: Bool { offset == 3 && flags & SQLITE_SHM_EXCLUSIVE != 0 && !isTaken }
     }
 
     /// Takes or releases a lock on the shared index of the log (xShmLock).
     func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
         let lock = SharedLock(offset: offset, flags: flags)
+        log?.wholeFrameRead = nil
         // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
-        _ = answer(try sharedLockChanges(lock))
+        _ = notify(.sharedLockChanges(lock))
         let code = inner.pointee.pMethods?.pointee.xShmLock?(inner, offset, count, flags) ?? SQLITE_IOERR
         if code == SQLITE_OK, lock.isTaken {
-            beginTransaction()
-            sharedLockTaken(lock)
+            _ = notify(.transactionBegins)
+            _ = notify(.sharedLockTaken(lock))
         }
         return code
     }
@@ -203,27 +243,32 @@ class DatabaseFile: VFSFile {
         _ address: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> Int32 {
         let code = inner.pointee.pMethods?.pointee.xShmMap?(inner, region, size, extend, address) ?? SQLITE_IOERR
-        if code == SQLITE_OK { mapped(region, at: address?.pointee) }
+        if code == SQLITE_OK { _ = notify(.mapped(region: region, address: address?.pointee)) }
         return code
     }
 
     func unmapShared(_ remove: Int32) -> Int32 {
-        unmapped()
+        _ = notify(.unmaps)
         return inner.pointee.pMethods?.pointee.xShmUnmap?(inner, remove) ?? SQLITE_OK
     }
 
     /// A write to the shared index that is complete in memory before the next one (xShmBarrier).
     func placeBarrier() {
-        _ = answer(try sharedBarrier())
+        _ = notify(.sharedBarrier)
         inner.pointee.pMethods?.pointee.xShmBarrier?(inner)
     }
+}
 
-    override var sectorSize: Int32 { inner.sectorSize() }
+/// A change of locks on the shared index of the log (xShmLock).
+package struct SharedLock {
+    // Lock 0 is the writer's. The readers' locks begin at 3. The first of them is for readers of the file only, and a
+    // checkpoint holds it while it copies (https://sqlite.org/walformat.html, 2.3).
+    private let offset: Int32
+    private let flags: Int32
 
-    override var characteristics: Int32 {
-        // Removes what would make SQLite leave out a journal or a sync, or rely on parts of sectors. Says that a power
-        // failure changes no byte outside of a write, so that SQLite does not fill up sectors of a log.
-        inner.characteristics() & (SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN | SQLITE_IOCAP_IMMUTABLE)
-            | SQLITE_IOCAP_POWERSAFE_OVERWRITE
-    }
+    init(offset: Int32, flags: Int32) { (self.offset, self.flags) = (offset, flags) }
+
+    package var isTaken: Bool { flags & SQLITE_SHM_LOCK != 0 }
+    package var isWriters: Bool { offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 }
+    package var endsCheckpoint: Bool { offset == 3 && flags & SQLITE_SHM_EXCLUSIVE != 0 && !isTaken }
 }

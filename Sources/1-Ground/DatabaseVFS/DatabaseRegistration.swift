@@ -1,5 +1,3 @@
-import Bytes
-import DatabasePages
 import Synchronization
 
 /// A claim to a database's key. While it exists, the database opens through the VFS.
@@ -28,13 +26,7 @@ package final class DatabaseRegistration: Sendable {
     package var uri: String { EncryptingVFS.uri(path: path) }
 
     /// The bytes at the end of each page that a new file has for its seal.
-    package var reserved: Int {
-        switch place.contents {
-        case .encrypted: PageGeometry.reserved
-        case .cipher(let place): place.reserved
-        case .plain, nil: 0
-        }
-    }
+    package var reserved: Int { place.reserved }
 
     /// Returns the reason why the last operation on the file failed, and clears it.
     package func takeFailure() -> VFSFailure? { place.takeFailure() }
@@ -48,9 +40,7 @@ package final class DatabaseRegistration: Sendable {
 final class RegisteredPlace: Sendable {
     enum Contents: Sendable {
         case plain
-        /// Also holds the id for a database that is created there.
-        case encrypted(key: SecretBytes, creating: DatabaseID?)
-        case cipher(CipherPlace)
+        case formed(any PageForm)
     }
 
     private struct State {
@@ -71,13 +61,12 @@ final class RegisteredPlace: Sendable {
     /// Nil after the key was revoked.
     var contents: Contents? { state.withLock { $0.contents } }
 
-    var key: SecretBytes? {
-        if case .encrypted(let key, _) = contents { key } else { nil }
-    }
-
-    /// The id for a new database.
-    var newDatabase: DatabaseID {
-        if case .encrypted(_, let database?) = contents { database } else { DatabaseID() }
+    /// The bytes at the end of each page that a new file has for its seal.
+    var reserved: Int {
+        switch contents {
+        case .formed(let form): form.reserved
+        case .plain, nil: 0
+        }
     }
 
     var isRevoked: Bool { state.withLock { $0.contents == nil } }
@@ -87,8 +76,7 @@ final class RegisteredPlace: Sendable {
         state.withLock {
             switch ($0.contents, contents) {
             case (.plain, .plain): break
-            case (.encrypted(let present, _), .encrypted(let key, _)) where present == key: break
-            case (.cipher(let present), .cipher(let cipher)) where present.isSame(cipher): break
+            case (.formed(let present), .formed(let form)) where present.isSame(as: form): break
             default: return false
             }
             $0.claims += 1

@@ -27,9 +27,8 @@ extension EncryptingVFS {
         if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 { return openAsIs() }
         if flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0 {
             guard let main = sqlite3_database_file_object(name) else { return SQLITE_CANTOPEN }
-            guard main.pointee.pMethods == UnsafePointer(mainFileMethods) else { return openAsIs() }
-            guard let mainFile = FileSlot(file: main).get(DatabaseFile.self) else { return SQLITE_CANTOPEN }
-            return openSideFile(of: mainFile, name, slot, flags, outFlags)
+            guard let database = FileSlot(file: main).database else { return openAsIs() }
+            return openSideFile(of: database, name, slot, flags, outFlags)
         }
         guard flags & SQLITE_OPEN_MAIN_DB != 0, let place = RegisteredPlaces.shared[String(cString: name)] else {
             return SQLITE_CANTOPEN
@@ -39,7 +38,7 @@ extension EncryptingVFS {
         case nil:
             place.note(.revoked(path: place.path))
             return SQLiteCode.ioAuthorization
-        case .encrypted, .cipher: return openMainFile(at: place, name, slot, flags, outFlags)
+        case .formed(let form): return openMainFile(at: place, form, name, slot, flags, outFlags)
         }
     }
 
@@ -75,10 +74,10 @@ extension EncryptingVFS {
             let path = String(cString: name)
             return main.failed(isLog ? .foreignLog(path: path) : .foreignJournal(path: path))
         }
-        let (code, isWritable) = openInner(of: main.place, name, slot, flags, outFlags)
+        let (code, isWritable) = openInner(of: main.file.place, name, slot, flags, outFlags)
         guard code == SQLITE_OK else { return code }
         guard isLog else {
-            slot.put(main.openJournal(slot.inner, name), methods: sideFileMethods)
+            slot.put(JournalFile(inner: slot.inner, main: main, name: name), methods: sideFileMethods)
             return SQLITE_OK
         }
         do throws(VFSFailure) {
@@ -92,13 +91,14 @@ extension EncryptingVFS {
 
     /// Opens a database.
     private static func openMainFile(
-        at place: RegisteredPlace, _ name: UnsafePointer<CChar>, _ slot: FileSlot, _ flags: Int32,
+        at place: RegisteredPlace, _ form: any PageForm, _ name: UnsafePointer<CChar>, _ slot: FileSlot, _ flags: Int32,
         _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         let (code, isWritable) = openInner(of: place, name, slot, flags, outFlags)
         guard code == SQLITE_OK else { return code }
         do throws(VFSFailure) {
-            let main = try Self.file(of: place, slot.inner, name, writing: isWritable)
+            let file = try OpenFile(inner: slot.inner, place: place, isWritable: isWritable)
+            let main = DatabaseFile(file, form: form, name: name)
             let code = main.answer(try main.check())
             if code == SQLITE_OK { slot.put(main, methods: mainFileMethods) } else { _ = main.close() }
             return code
@@ -107,15 +107,6 @@ extension EncryptingVFS {
             place.note(error)
             return error.code
         }
-    }
-
-    private static func file(
-        of place: RegisteredPlace, _ inner: FileSlot.File, _ name: UnsafePointer<CChar>, writing: Bool
-    ) throws(VFSFailure) -> DatabaseFile {
-        if case .cipher(let cipher) = place.contents {
-            return try CipherFile(inner: inner, place: place, cipher: cipher, name: name, writing: writing)
-        }
-        return try MainFile(inner: inner, place: place, name: name, writing: writing)
     }
 
     /// Returns the failure if a resource is missing; SQLite's own code would suggest missing permissions.

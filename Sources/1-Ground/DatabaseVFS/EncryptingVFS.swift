@@ -20,14 +20,14 @@ package enum EncryptingVFS {
     package static func register(
         path: String, key: SecretBytes, creating database: DatabaseID? = nil
     ) throws(RegistrationError) -> DatabaseRegistration {
-        try claim(path, contents: .encrypted(key: key, creating: database))
+        try register(path: path, form: SealedForm(key: key, creating: database))
     }
 
-    /// Registers the key of the SQLCipher file at `path`, which need not exist yet.
+    /// Registers the form and key of the database at `path`, which need not exist yet.
     package static func register(
-        path: String, cipher: CipherPlace
+        path: String, form: any PageForm
     ) throws(RegistrationError) -> DatabaseRegistration {
-        try claim(path, contents: .cipher(cipher))
+        try claim(path, contents: .formed(form))
     }
 
     /// Lets a plain SQLite database open unchanged, for conversions between a plain and an encrypted one.

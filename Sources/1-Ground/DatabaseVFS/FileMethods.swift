@@ -11,17 +11,15 @@ private func table(_ methods: sqlite3_io_methods) -> UnsafeMutablePointer<sqlite
 }
 
 @inline(__always)
-private func with<Object: AnyObject>(
-    _ file: FileSlot.File?, _: Object.Type, _ body: (Object) -> Int32
-) -> Int32 {
-    guard let file, let object = FileSlot(file: file).get(Object.self) else { return SQLITE_IOERR }
-    return body(object)
+private func answer(_ file: FileSlot.File?, _ body: (any VFSFile) throws(VFSFailure) -> Int32) -> Int32 {
+    guard let file, let object = FileSlot(file: file).object else { return SQLITE_IOERR }
+    return object.answer(try body(object))
 }
 
 @inline(__always)
-private func answer(_ file: FileSlot.File?, _ body: (VFSFile) throws(VFSFailure) -> Int32) -> Int32 {
-    guard let file, let object = FileSlot(file: file).get(VFSFile.self) else { return SQLITE_IOERR }
-    return object.answer(try body(object))
+private func with(_ file: FileSlot.File?, _ body: (DatabaseFile) -> Int32) -> Int32 {
+    guard let file, let database = FileSlot(file: file).database else { return SQLITE_IOERR }
+    return body(database)
 }
 
 /// Returns the methods that all files have.
@@ -30,8 +28,8 @@ private func sharedMethods() -> sqlite3_io_methods {
     methods.xClose = { file in
         guard let file else { return SQLITE_OK }
         let slot = FileSlot(file: file)
-        let code = slot.get(VFSFile.self)?.close() ?? SQLITE_OK
-        slot.release(VFSFile.self)
+        let code = slot.object?.close() ?? SQLITE_OK
+        slot.release()
         return code
     }
     methods.xRead = { file, bytes, count, offset in
@@ -53,8 +51,10 @@ private func sharedMethods() -> sqlite3_io_methods {
             return try file.size(&bytes)
         }
     }
-    methods.xSectorSize = { file in with(file, VFSFile.self) { $0.sectorSize } }
-    methods.xDeviceCharacteristics = { file in with(file, VFSFile.self) { $0.characteristics } }
+    methods.xSectorSize = { file in file.flatMap { FileSlot(file: $0).object?.sectorSize } ?? SQLITE_IOERR }
+    methods.xDeviceCharacteristics = { file in
+        file.flatMap { FileSlot(file: $0).object?.characteristics } ?? SQLITE_IOERR
+    }
     return methods
 }
 
@@ -66,28 +66,28 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     var methods = sharedMethods()
     // Without xFetch, which would give SQLite the sealed bytes.
     methods.iVersion = 2
-    methods.xLock = { file, level in with(file, DatabaseFile.self) { $0.lock(level) } }
-    methods.xUnlock = { file, level in with(file, DatabaseFile.self) { $0.unlock(level) } }
+    methods.xLock = { file, level in with(file) { $0.lock(level) } }
+    methods.xUnlock = { file, level in with(file) { $0.unlock(level) } }
     methods.xCheckReservedLock = { file, result in
-        with(file, DatabaseFile.self) { $0.inner.checkReservedLock(result) }
+        with(file) { $0.file.inner.checkReservedLock(result) }
     }
     methods.xFileControl = { file, operation, argument in
-        with(file, DatabaseFile.self) { $0.control(operation, argument) }
+        with(file) { $0.control(operation, argument) }
     }
     methods.xShmMap = { file, region, size, extend, address in
-        with(file, DatabaseFile.self) { $0.mapShared(region, size, extend, address) }
+        with(file) { $0.mapShared(region, size, extend, address) }
     }
     methods.xShmLock = { file, offset, count, flags in
-        with(file, DatabaseFile.self) { $0.lockShared(offset, count, flags) }
+        with(file) { $0.lockShared(offset, count, flags) }
     }
     methods.xShmBarrier = { file in
-        _ = with(file, DatabaseFile.self) {
+        _ = with(file) {
             $0.placeBarrier()
             return SQLITE_OK
         }
     }
     methods.xShmUnmap = { file, remove in
-        with(file, DatabaseFile.self) { $0.unmapShared(remove) }
+        with(file) { $0.unmapShared(remove) }
     }
     return table(methods)
 }()

@@ -7,7 +7,7 @@ struct FileSlot {
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
     /// The offset of the memory of the system's VFS.
-    static let innerOffset = 16
+    static let innerOffset = MemoryLayout<sqlite3_file>.stride + MemoryLayout<(any VFSFile)?>.stride
 
     let file: File
 
@@ -16,28 +16,30 @@ struct FileSlot {
         (UnsafeMutableRawPointer(file) + Self.innerOffset).assumingMemoryBound(to: sqlite3_file.self)
     }
 
-    private var object: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+    private var place: UnsafeMutablePointer<(any VFSFile)?> {
         (UnsafeMutableRawPointer(file) + MemoryLayout<sqlite3_file>.stride)
-            .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+            .assumingMemoryBound(to: (any VFSFile)?.self)
     }
 
-    /// Stores `object` in the slot. The object lives until ``release(_:)``.
-    func put(_ object: AnyObject, methods: UnsafePointer<sqlite3_io_methods>) {
-        self.object.pointee = Unmanaged.passRetained(object).toOpaque()
+    /// Stores `object` in the slot of a file that opens. The object lives until ``release()``.
+    func put(_ object: any VFSFile, methods: UnsafePointer<sqlite3_io_methods>) {
+        place.initialize(to: object)
         file.pointee.pMethods = methods
     }
 
-    /// Returns the object of a file that has the methods of `Object`.
+    /// The object of a file that has one of our tables of methods.
     @inline(__always)
-    func get<Object: AnyObject>(_: Object.Type) -> Object? {
-        object.pointee.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+    var object: (any VFSFile)? { place.pointee }
+
+    /// The database's file, if this is the slot of one of ours.
+    @inline(__always)
+    var database: DatabaseFile? {
+        // Only databases have this table.
+        file.pointee.pMethods == UnsafePointer(mainFileMethods)
+            ? place.pointee.map { unsafeDowncast($0, to: DatabaseFile.self) } : nil
     }
 
-    func release<Object: AnyObject>(_: Object.Type) {
-        guard let object = object.pointee else { return }
-        self.object.pointee = nil
-        Unmanaged<Object>.fromOpaque(object).release()
-    }
+    func release() { place.pointee = nil }
 }
 
 extension UnsafeMutablePointer<sqlite3_file> {

@@ -7,12 +7,12 @@ import DatabasePages
 ///
 /// Everything has the offset that SQLite gives it. SQLite writes a record in three parts: page number, page, checksum.
 /// The record is written as a whole, with its page sealed. Headers and the name of a super-journal are plaintext,
-/// because they reveal nothing secret. A subclass for each format knows how a record is sealed, and when a journal is
-/// valid.
-class JournalFile: VFSFile {
-    let inner: FileSlot.File
+/// because they reveal nothing secret. A form knows how a record is sealed, and when a journal is valid.
+final class JournalFile: VFSFile {
+    private let inner: FileSlot.File
     private let main: DatabaseFile
-    let path: String
+    private let form: any JournalForm
+    private let path: String
 
     private enum Held {
         case nothing
@@ -35,51 +35,22 @@ class JournalFile: VFSFile {
     init(inner: FileSlot.File, main: DatabaseFile, name: UnsafePointer<CChar>) {
         (self.inner, self.main) = (inner, main)
         path = String(cString: name)
+        form = main.pages.journal(path)
     }
-
-    // MARK: For each format
-
-    /// Writes the header of the journal, or of a part of it: one sector.
-    func writeHeader(
-        _ bytes: UnsafeRawPointer, at offset: Int64, _ room: PageRoom?
-    ) throws(VFSFailure) -> Int32 {
-        inner.write(bytes, JournalHeader.sector, at: offset)
-    }
-
-    /// Called before SQLite makes the journal invalid.
-    func willEnd() throws(VFSFailure) {}
-
-    /// Seals a record to the scratch memory of `room`.
-    ///
-    /// - Parameters:
-    ///   - record: Page number, page, and room for a checksum.
-    ///   - checksum: SQLite's checksum of the plaintext page.
-    func seal(
-        _ record: UnsafeRawPointer, checksum: UInt32, _ room: PageRoom
-    ) throws(VFSFailure) {}
-
-    /// Opens the record in the scratch memory of `room`.
-    ///
-    /// - Parameter page: Gets the plaintext page.
-    /// - Returns: SQLite's checksum of the plaintext page.
-    func open(_ room: PageRoom, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 { 0 }
-
-    /// Returns whether the journal is no longer valid. SQLite asks this before it plays a journal back.
-    func isOver(_ room: PageRoom, willPlay: Bool) throws(VFSFailure) -> Bool { false }
 
     // MARK: Memory
 
-    override func close() -> Int32 {
+    func close() -> Int32 {
         _ = main.answer(try writeHeldNumber())
         wipeRecord()
         return inner.close()
     }
 
-    override func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 { main.answer(try body()) }
+    func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 { main.answer(try body()) }
 
-    override var sectorSize: Int32 { inner.sectorSize() }
+    var sectorSize: Int32 { inner.sectorSize() }
 
-    override var characteristics: Int32 { main.characteristics }
+    var characteristics: Int32 { main.characteristics }
 
     deinit { wipeRecord() }
 
@@ -92,16 +63,16 @@ class JournalFile: VFSFile {
 
     // MARK: Writing
 
-    override func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+    func write(_ bytes: UnsafeRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
         guard let bytes, count > 0, offset >= 0 else {
             throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
-        guard let room = try main.room() else { return try writeOfNewDatabase(bytes, count, at: offset) }
+        guard let room = try main.pages.open() else { return try writeOfNewDatabase(bytes, count, at: offset) }
         switch held {
         case .page(let start):
             held = .nothing
             guard count == 4, offset == start + 4 + Int64(room.size), let record else { break }
-            try seal(record.bytes, checksum: bytes.bigEndian(at: 0, as: UInt32.self), room)
+            try form.seal(record.bytes, checksum: bytes.bigEndian(at: 0, as: UInt32.self))
             return inner.write(room.scratch, room.size + 8, at: start)
         case .number(let number, let start) where count == room.size && offset == start + 4:
             keep(bytes, number, room)
@@ -119,9 +90,9 @@ class JournalFile: VFSFile {
             if Int64(number) == FileFormat.lockedByte / Int64(room.size) + 1 { plainFrom = offset }
             held = .number(number, offset: offset)
             return SQLITE_OK
-        case JournalHeader.sector: return try beginPart(bytes, at: offset, room)
+        case JournalHeader.sector: return try beginPart(bytes, at: offset)
         case FileFormat.journalHeader where offset == 0:
-            try willEnd()
+            try main.pages.note(.journalEnds)
             return inner.write(bytes, count, at: offset)
         // The number of records in a header, or the byte that ends the remains of an older journal.
         case 12, 1: return inner.write(bytes, count, at: offset)
@@ -136,15 +107,15 @@ class JournalFile: VFSFile {
         guard count <= JournalHeader.sector else {
             throw .unexpectedAccess(operation: "write", offset: offset, count: count)
         }
-        if count == JournalHeader.sector { return try beginPart(bytes, at: offset, nil) }
+        if count == JournalHeader.sector { return try beginPart(bytes, at: offset) }
         return inner.write(bytes, count, at: offset)
     }
 
-    private func beginPart(
-        _ bytes: UnsafeRawPointer, at offset: Int64, _ room: PageRoom?
-    ) throws(VFSFailure) -> Int32 {
+    private func beginPart(_ bytes: UnsafeRawPointer, at offset: Int64) throws(VFSFailure) -> Int32 {
         if offset == 0 { (plainFrom, counted, checksum) = (.max, [], nil) }
-        return try writeHeader(bytes, at: offset, room)
+        return try form.header(bytes, at: offset).bytes.withUnsafeBytes { sector in
+            sector.baseAddress.map { inner.write($0, sector.count, at: offset) } ?? SQLITE_IOERR
+        }
     }
 
     private func keep(_ page: UnsafeRawPointer, _ number: UInt32, _ room: PageRoom) {
@@ -170,12 +141,12 @@ class JournalFile: VFSFile {
 
     // MARK: Reading
 
-    override func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
+    func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) throws(VFSFailure) -> Int32 {
         guard let bytes, count > 0, offset >= 0 else {
             throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
         try writeHeldNumber()
-        let room = try main.room()
+        let room = try main.pages.open()
         if let room, count == room.size { return try readPage(into: bytes, at: offset, room) }
         if let checksum, count == 4, offset == checksum.offset {
             bytes.store(bigEndian: checksum.value, at: 0)
@@ -183,7 +154,9 @@ class JournalFile: VFSFile {
         }
         // SQLite asks whether there is anything to roll back: it reads the first byte, and later the first header's
         // magic number.
-        if let room, offset == 0, count == 1 || count == 8, try isOver(room, willPlay: count == 8) {
+        if room != nil, offset == 0, count == 1 || count == 8, let header = try readHeader(at: 0), header.isBegun,
+            try form.isOver(header, willPlay: count == 8)
+        {
             memset(bytes, 0, count)
             return SQLITE_OK
         }
@@ -199,7 +172,7 @@ class JournalFile: VFSFile {
     }
 
     /// Returns a header; nil if the journal ends before it.
-    func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
+    private func readHeader(at offset: Int64) throws(VFSFailure) -> JournalHeader? {
         let result = withUnsafeTemporaryAllocation(byteCount: JournalHeader.sector, alignment: 8) {
             sector -> Result<JournalHeader?, VFSFailure> in
             guard let base = sector.baseAddress else { return .success(nil) }
@@ -235,7 +208,7 @@ class JournalFile: VFSFile {
             return code
         }
         do throws(VFSFailure) {
-            checksum = (try open(room, into: bytes), offset + Int64(room.size))
+            checksum = (try form.open(into: bytes), offset + Int64(room.size))
             return SQLITE_OK
         } catch {
             guard case .page(.damaged) = error else { throw error }
@@ -249,18 +222,18 @@ class JournalFile: VFSFile {
 
     // MARK: Size and durability
 
-    override func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+    func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
         try writeHeldNumber()
-        if size == 0 { try willEnd() }
+        if size == 0 { try main.pages.note(.journalEnds) }
         return inner.truncate(size)
     }
 
-    override func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
+    func sync(_ flags: Int32) throws(VFSFailure) -> Int32 {
         try writeHeldNumber()
         return inner.sync(flags)
     }
 
-    override func size(_ size: inout Int64) -> Int32 {
+    func size(_ size: inout Int64) -> Int32 {
         do throws(VFSFailure) { try writeHeldNumber() } catch { _ = main.failed(error) }
         return inner.size(&size)
     }

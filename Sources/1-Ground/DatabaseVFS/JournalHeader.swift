@@ -2,9 +2,9 @@ import Bytes
 import DatabasePages
 
 /// A header of a rollback journal: the first sector, and one more after each part that was synced.
-struct JournalHeader {
+package struct JournalHeader {
     /// The size of a sector that SQLite assumes if a power failure changes no byte outside of a write.
-    static let sector = 512
+    package static let sector = 512
     static let smallestSector = 32
     private static let marker = Array("KCJ1".utf8)
     /// The offset of the marker, the database's id and the number of a batch, after the fields of SQLite.
@@ -13,19 +13,19 @@ struct JournalHeader {
 
     private(set) var bytes: [UInt8]
 
-    init(sector: UnsafeRawPointer) {
+    package init(sector: UnsafeRawPointer) {
         bytes = Array(UnsafeRawBufferPointer(start: sector, count: Self.sector))
     }
 
     /// Whether the header is valid: SQLite writes the magic number when the records are on the disk.
-    var isBegun: Bool { bytes.starts(with: FileFormat.journalMagic) }
+    package var isBegun: Bool { bytes.starts(with: FileFormat.journalMagic) }
 
     /// The number of records that follow; `UInt32.max` for all that exist.
     var recordCount: UInt32 { number(at: 8) }
     /// The former number of pages in the database.
     var pageCount: UInt32 { number(at: 16) }
-    var sectorSize: UInt32 { number(at: 20) }
-    var pageSize: UInt32 { number(at: 24) }
+    package var sectorSize: UInt32 { number(at: 20) }
+    package var pageSize: UInt32 { number(at: 24) }
 
     /// The database and batch of the journal; nil for a journal that this VFS did not write.
     var binding: (database: DatabaseID?, sequence: UInt64)? {

@@ -14,7 +14,7 @@ final class MemoryFile: VFSFile {
         munmap(base, capacity)
     }
 
-    override func read(_ bytes: UnsafeMutableRawPointer?, _ wanted: Int, at offset: Int64) -> Int32 {
+    func read(_ bytes: UnsafeMutableRawPointer?, _ wanted: Int, at offset: Int64) -> Int32 {
         guard let bytes, wanted >= 0, offset >= 0 else { return SQLITE_IOERR }
         let present = max(0, min(wanted, count - Int(min(offset, Int64(count)))))
         if let base, present > 0 { memcpy(bytes, base + Int(offset), present) }
@@ -23,7 +23,7 @@ final class MemoryFile: VFSFile {
         return SQLiteCode.ioShortRead
     }
 
-    override func write(_ bytes: UnsafeRawPointer?, _ given: Int, at offset: Int64) -> Int32 {
+    func write(_ bytes: UnsafeRawPointer?, _ given: Int, at offset: Int64) -> Int32 {
         let (end, overflow) = offset.addingReportingOverflow(Int64(given))
         guard let bytes, given >= 0, offset >= 0, !overflow, end < Int64(Int.max / 2), reserve(Int(end)), let base
         else {
@@ -34,21 +34,29 @@ final class MemoryFile: VFSFile {
         return SQLITE_OK
     }
 
-    override func truncate(_ size: Int64) -> Int32 {
+    func truncate(_ size: Int64) -> Int32 {
         guard size >= 0, size < Int64(count) else { return SQLITE_OK }
         if let base { explicit_bzero(base + Int(size), count - Int(size)) }
         count = Int(size)
         return SQLITE_OK
     }
 
-    override func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
+    func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
 
-    override func size(_ size: inout Int64) -> Int32 {
+    func close() -> Int32 { SQLITE_OK }
+
+    func answer(_ body: @autoclosure () throws(VFSFailure) -> Int32) -> Int32 {
+        do throws(VFSFailure) { return try body() } catch { return error.code }
+    }
+
+    var sectorSize: Int32 { 4096 }
+
+    func size(_ size: inout Int64) -> Int32 {
         size = Int64(count)
         return SQLITE_OK
     }
 
-    override var characteristics: Int32 { SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+    var characteristics: Int32 { SQLITE_IOCAP_POWERSAFE_OVERWRITE }
 
     /// Reserves room for `size` bytes. Bytes that were not written read as zeros.
     private func reserve(_ size: Int) -> Bool {

@@ -13,16 +13,16 @@ enum SQLiteCode {
 }
 
 /// Sizes and offsets in SQLite's files (https://sqlite.org/fileformat2.html).
-enum FileFormat {
+package enum FileFormat {
     /// The bytes that SQLite reads without a lock when it opens a file.
     static let openingRead = 100
-    static let logHeader = 32
-    static let frameHeader = 24
+    package static let logHeader = 32
+    package static let frameHeader = 24
     /// The offsets of the salts and of the checksum, in the header of a log and in that of a frame.
-    static let logSalts = 16
-    static let logChecksum = 24
-    static let frameSalts = 8
-    static let frameChecksum = 16
+    package static let logSalts = 16
+    package static let logChecksum = 24
+    package static let frameSalts = 8
+    package static let frameChecksum = 16
     /// The magic number of a log without its last bit, which names the byte order of checksums.
     static let logMagic: UInt32 = 0x377F_0682
     static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

@@ -88,7 +88,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    static func system(_ operation: String, _ path: String) -> VFSFailure {
+    package static func system(_ operation: String, _ path: String) -> VFSFailure {
         let code = errno
         return code == ENOSPC || code == EDQUOT
             ? .diskFull(path: path) : .system(operation: operation, path: path, errno: code)

@@ -130,7 +130,7 @@ public struct ProtectedDatabaseFile: Sendable {
     }
 
     func register(_ place: CipherPlace) throws -> DatabaseRegistration {
-        try ProtectedDatabaseError.translating(path) { try EncryptingVFS.register(path: path, cipher: place) }
+        try ProtectedDatabaseError.translating(path) { try EncryptingVFS.register(path: path, form: place) }
     }
 
     /// A connection as GRDB has them, with foreign keys.

@@ -27,7 +27,7 @@ final class DatabaseUnderTest {
         path = self.folder.path(of: name)
         registration =
             if let cipher {
-                try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(self.key), version: cipher))
+                try EncryptingVFS.register(path: path, form: CipherPlace(key: .raw(self.key), version: cipher))
             } else {
                 try EncryptingVFS.register(path: path, key: self.key)
             }

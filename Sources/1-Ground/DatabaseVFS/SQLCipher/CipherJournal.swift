@@ -1,29 +1,33 @@
 import Bytes
+import DatabasePages
 
-/// A journal in SQLCipher's format. The checksum of a record is over the sealed page.
-final class CipherJournal: JournalFile {
-    private let main: CipherFile
+/// A journal in SQLCipher's form. The checksum of a record is over the sealed page.
+final class CipherJournal: JournalForm {
+    private let main: CipherStore
 
-    init(inner: FileSlot.File, main: CipherFile, name: UnsafePointer<CChar>) {
-        self.main = main
-        super.init(inner: inner, main: main, name: name)
-    }
+    init(of main: CipherStore) { self.main = main }
 
-    override func seal(_ record: UnsafeRawPointer, checksum: UInt32, _ room: PageRoom) throws(VFSFailure) {
+    func header(_ sector: UnsafeRawPointer, at offset: Int64) -> JournalHeader { JournalHeader(sector: sector) }
+
+    /// SQLite's own rules say that.
+    func isOver(_ header: JournalHeader, willPlay: Bool) -> Bool { false }
+
+    func seal(_ record: UnsafeRawPointer, checksum: UInt32) throws(VFSFailure) {
         let open = try main.existing()
+        let (sealed, size) = (open.room.scratch, open.room.size)
         let number = record.bigEndian(at: 0, as: UInt32.self)
-        open.scratch.store(bigEndian: number, at: 0)
-        try open.seal(record + 4, number: number, into: open.scratch + 4)
-        let sum = checksum &- sampleSum(record + 4, open.size) &+ sampleSum(open.scratch + 4, open.size)
-        open.scratch.store(bigEndian: sum, at: 4 + open.size)
+        sealed.store(bigEndian: number, at: 0)
+        try open.seal(record + 4, number: number, into: sealed + 4)
+        sealed.store(
+            bigEndian: checksum &- sampleSum(record + 4, size) &+ sampleSum(sealed + 4, size), at: 4 + size)
     }
 
-    override func open(_ room: PageRoom, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 {
+    func open(into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 {
         let open = try main.existing()
-        let record = UnsafeRawPointer(open.scratch)
+        let (record, size) = (UnsafeRawPointer(open.room.scratch), open.room.size)
         try open.open(record + 4, number: record.bigEndian(at: 0, as: UInt32.self), into: page)
-        let checksum = record.bigEndian(at: 4 + open.size, as: UInt32.self)
-        return checksum &- sampleSum(record + 4, open.size) &+ sampleSum(page, open.size)
+        let checksum = record.bigEndian(at: 4 + size, as: UInt32.self)
+        return checksum &- sampleSum(record + 4, size) &+ sampleSum(page, size)
     }
 
     /// Returns the sum of every 200th byte of a page, counted from its end. SQLite's checksum of a record is this sum

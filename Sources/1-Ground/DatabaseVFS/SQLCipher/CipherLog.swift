@@ -1,15 +1,15 @@
 import Bytes
-import CLibrary
 import CSQLite
 import DatabasePages
 
-/// A log in SQLCipher's format.
+/// A log in SQLCipher's form.
 ///
 /// The checksums in the file are over sealed pages, and each continues the one before. SQLite computes them over
 /// plaintext pages. A frame is written with the right checksum, and a frame that SQLite checks gets the one that SQLite
 /// expects.
-final class CipherLog: LogFile {
-    private let main: CipherFile
+final class CipherLog: LogForm {
+    private let frames: LogFrames
+    private let main: CipherStore
     /// The last frame that SQLite checked, and the checksums up to it: in the log, and over plaintext.
     private var checked: (frame: UInt32, sealed: LogChecksum, plain: LogChecksum)?
     /// The last frame that was written in this transaction.
@@ -17,19 +17,14 @@ final class CipherLog: LogFile {
     /// Whether checksums are over big-endian numbers; nil before the header was read.
     private var isBigEndian: Bool?
 
-    init(
-        inner: FileSlot.File, main: CipherFile, name: UnsafePointer<CChar>, writing: Bool
-    ) throws(VFSFailure) {
-        self.main = main
-        try super.init(inner: inner, main: main, name: name, writing: writing)
-    }
+    init(_ frames: LogFrames, of main: CipherStore) { (self.frames, self.main) = (frames, main) }
 
     func transactionBegins() { (checked, written, isBigEndian) = (nil, nil, nil) }
 
     // MARK: Reading
 
-    override func readHeader(_ bytes: UnsafeMutableRawPointer) throws(VFSFailure) -> Int32 {
-        let code = try readAsIs(bytes, FileFormat.logHeader, at: 0)
+    func readHeader(_ bytes: UnsafeMutableRawPointer) throws(VFSFailure) -> Int32 {
+        let code = try frames.read(bytes, FileFormat.logHeader, at: 0)
         if code == SQLITE_OK {
             let header = Header(bytes)
             isBigEndian = header.isBigEndian
@@ -38,12 +33,10 @@ final class CipherLog: LogFile {
         return code
     }
 
-    override func readFrame(
-        _ frame: UInt32, _ room: PageRoom, into page: UnsafeMutableRawPointer
-    ) throws(VFSFailure) -> UInt64? {
+    func readFrame(_ frame: UInt32, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt64? {
         let open = try main.existing()
-        guard try readSealed(frame, open) else { return nil }
-        let header = FrameHeader(open.scratch, checksum: nil)
+        guard try frames.readSealed(frame, open.room) else { return nil }
+        let header = FrameHeader(open.room.scratch)
         try openPage(header.page, of: frame, open, into: page)
         return header.checksum
     }
@@ -52,121 +45,108 @@ final class CipherLog: LogFile {
         _ number: UInt32, of frame: UInt32, _ open: OpenCipher, into page: UnsafeMutableRawPointer
     ) throws(VFSFailure) {
         do throws(VFSFailure) {
-            try open.open(open.scratch + FileFormat.frameHeader, number: number, into: page)
+            try open.open(open.room.scratch + FileFormat.frameHeader, number: number, into: page)
         } catch .page(.damaged) {
             throw .damagedFrame(frame: frame)
         }
     }
 
-    override func readPage(
-        _ frame: UInt32, _ room: PageRoom, into page: UnsafeMutableRawPointer
-    ) throws(VFSFailure) -> Bool {
-        let open = try main.existing()
+    func readPage(_ frame: UInt32, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> Bool {
+        let room = try main.existing().room
         if main.isCopyingFrames {
-            let place = offset(of: frame, open) + Int64(FileFormat.frameHeader)
-            return try readAsIs(page, open.size, at: place) == SQLITE_OK
+            let place = LogFrames.offset(of: frame, room) + Int64(FileFormat.frameHeader)
+            return try frames.read(page, room.size, at: place) == SQLITE_OK
         }
-        guard try readFrame(frame, open, into: page) != nil else { return false }
+        guard try readFrame(frame, into: page) != nil else { return false }
         // The number in the frame's header is not sealed. The index has the page that SQLite looks for.
-        if let expected = main.page(inFrame: frame), expected != FrameHeader(open.scratch, checksum: nil).page {
-            SecretBytes.wipe(UnsafeMutableRawBufferPointer(start: page, count: open.size))
+        if let expected = main.page(inFrame: frame), expected != FrameHeader(room.scratch).page {
+            SecretBytes.wipe(UnsafeMutableRawBufferPointer(start: page, count: room.size))
             throw .damagedFrame(frame: frame)
         }
         return true
     }
 
-    override func readWholeFrame(
-        _ frame: UInt32, _ room: PageRoom, into page: UnsafeMutableRawPointer
-    ) throws(VFSFailure) -> UInt64? {
+    func readWholeFrame(_ frame: UInt32, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt64? {
         let open = try main.existing()
-        guard try readSealed(frame, open) else { return nil }
-        let header = FrameHeader(open.scratch, checksum: nil)
+        let (room, sealed) = (open.room, open.room.scratch)
+        guard try frames.readSealed(frame, room) else { return nil }
+        let header = FrameHeader(sealed)
         // SQLite reads frames one after the other when it checks them, and otherwise uses only the page.
         guard var next = checked, next.frame + 1 == frame else {
             try openPage(header.page, of: frame, open, into: page)
             return header.checksum
         }
-        try add(UnsafeRawBufferPointer(start: open.scratch, count: 8), to: &next.sealed)
-        try add(UnsafeRawBufferPointer(start: open.scratch, count: 8), to: &next.plain)
-        try add(
-            UnsafeRawBufferPointer(start: open.scratch + FileFormat.frameHeader, count: open.size), to: &next.sealed)
+        try add(UnsafeRawBufferPointer(start: sealed, count: 8), to: &next.sealed)
+        try add(UnsafeRawBufferPointer(start: sealed, count: 8), to: &next.plain)
+        try add(UnsafeRawBufferPointer(start: sealed + FileFormat.frameHeader, count: room.size), to: &next.sealed)
         guard next.sealed.number == header.checksum else {
             checked = nil
             return nil
         }
         try openPage(header.page, of: frame, open, into: page)
-        try add(UnsafeRawBufferPointer(start: page, count: open.size), to: &next.plain)
+        try add(UnsafeRawBufferPointer(start: page, count: room.size), to: &next.plain)
         next.frame = frame
         checked = next
         return next.plain.number
     }
 
-    override func checksum(of frame: UInt32, _ room: PageRoom) throws(VFSFailure) -> UInt64? {
-        try stored(of: frame, room)?.checksum.number
+    func checksum(of frame: UInt32) throws(VFSFailure) -> UInt64? {
+        try stored(of: frame, main.existing().room)?.checksum.number
     }
 
     /// Returns the salts and the checksum of a frame as they are in the log; nil after its end.
     func stored(of frame: UInt32, _ room: PageRoom) throws(VFSFailure) -> (salts: UInt64, checksum: LogChecksum)? {
         if let written, written.frame == frame { return (written.salts, written.checksum) }
         var bytes = (UInt64(0), UInt64(0))
-        let got = WholeAccess.read(
-            descriptor, &bytes, 16, at: offset(of: frame, room) + Int64(FileFormat.frameSalts))
-        guard got >= 0 else { throw .system("read", path) }
-        return got == 16 ? (bytes.0.bigEndian, LogChecksum(number: bytes.1.bigEndian)) : nil
+        let place = LogFrames.offset(of: frame, room) + Int64(FileFormat.frameSalts)
+        guard try frames.read(&bytes, 16, at: place) == SQLITE_OK else { return nil }
+        return (bytes.0.bigEndian, LogChecksum(number: bytes.1.bigEndian))
     }
 
     // MARK: Writing
 
-    override func writeHeader(_ bytes: UnsafeRawPointer) throws(VFSFailure) {
-        guard WholeAccess.write(descriptor, bytes, FileFormat.logHeader, at: 0) else { throw .system("write", path) }
+    func writeHeader(_ bytes: UnsafeRawPointer) throws(VFSFailure) {
+        try frames.write(bytes, FileFormat.logHeader, at: 0)
         let header = Header(bytes)
         isBigEndian = header.isBigEndian
         (checked, written) = (nil, (0, header.salts, header.checksum))
     }
 
-    override func writeFrame(
-        _ frame: UInt32, _ header: FrameHeader, _ page: UnsafeRawPointer, _ room: PageRoom
+    func writeFrame(
+        _ frame: UInt32, _ header: FrameHeader, _ page: UnsafeRawPointer
     ) throws(VFSFailure) {
         let open = try main.existing()
-        let sealed = open.scratch
-        try open.seal(page, number: header.page, into: sealed + FileFormat.frameHeader)
-        let checksum = try complete(header, of: frame, open)
-        try writeSealed(frame, open)
+        try open.seal(page, number: header.page, into: open.room.scratch + FileFormat.frameHeader)
+        let checksum = try complete(header, of: frame, open.room)
+        try frames.writeSealed(frame, open.room)
         written = (frame, header.salts, checksum)
     }
 
     /// Leaves the sealed page as it is: it does not depend on the header.
-    override func rewriteHeader(
-        _ frame: UInt32, _ header: FrameHeader, _ room: PageRoom
-    ) throws(VFSFailure) {
-        let open = try main.existing()
-        guard try readSealed(frame, open), FrameHeader(open.scratch, checksum: nil).page == header.page else {
+    func rewriteHeader(_ frame: UInt32, _ header: FrameHeader) throws(VFSFailure) {
+        let room = try main.existing().room
+        guard try frames.readSealed(frame, room), FrameHeader(room.scratch).page == header.page else {
             throw .damagedFrame(frame: frame)
         }
-        let checksum = try complete(header, of: frame, open)
-        guard WholeAccess.write(descriptor, open.scratch, FileFormat.frameHeader, at: offset(of: frame, open)) else {
-            throw .system("write", path)
-        }
+        let checksum = try complete(header, of: frame, room)
+        try frames.write(room.scratch, FileFormat.frameHeader, at: LogFrames.offset(of: frame, room))
         written = (frame, header.salts, checksum)
     }
 
     /// Puts a header before the sealed page in the scratch memory. Returns its checksum.
     private func complete(
-        _ header: FrameHeader, of frame: UInt32, _ open: OpenCipher
+        _ header: FrameHeader, of frame: UInt32, _ room: PageRoom
     ) throws(VFSFailure) -> LogChecksum {
-        let sealed = open.scratch
-        sealed.store(bigEndian: header.page, at: 0)
-        sealed.store(bigEndian: header.commit, at: 4)
-        sealed.store(bigEndian: header.salts, at: FileFormat.frameSalts)
+        let sealed = room.scratch
+        header.store(to: sealed, salts: header.salts, checksum: 0)
         var checksum = LogChecksum(number: 0)
         // Without salts the frame is not valid yet: SQLite will write its header again.
         if header.salts != 0 {
-            let former = frame == 1 ? try presentHeader().checksum : try stored(of: frame - 1, open)?.checksum
+            let former = frame == 1 ? try presentHeader().checksum : try stored(of: frame - 1, room)?.checksum
             guard let former else { throw .damagedFrame(frame: frame - 1) }
             checksum = former
             try add(UnsafeRawBufferPointer(start: sealed, count: 8), to: &checksum)
-            try add(
-                UnsafeRawBufferPointer(start: sealed + FileFormat.frameHeader, count: open.size), to: &checksum)
+            try add(UnsafeRawBufferPointer(start: sealed + FileFormat.frameHeader, count: room.size), to: &checksum)
         }
         sealed.store(bigEndian: checksum.number, at: FileFormat.frameChecksum)
         (checked, written) = (nil, nil)
@@ -189,8 +169,9 @@ final class CipherLog: LogFile {
 
     private func presentHeader() throws(VFSFailure) -> Header {
         var bytes = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
-        let got = WholeAccess.read(descriptor, &bytes, FileFormat.logHeader, at: 0)
-        guard got == FileFormat.logHeader else { throw .system("read", path) }
+        guard try frames.read(&bytes, FileFormat.logHeader, at: 0) == SQLITE_OK else {
+            throw .system("read", frames.path)
+        }
         return withUnsafeBytes(of: &bytes) { bytes in bytes.baseAddress.map { Header($0) } } ?? Header(&bytes)
     }
 

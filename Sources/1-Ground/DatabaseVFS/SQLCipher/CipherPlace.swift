@@ -6,7 +6,7 @@ import Synchronization
 /// What is known of a SQLCipher file before it is read, and the keys that were derived for it.
 ///
 /// The connections of a process share the derived keys, because a derivation takes a tenth of a second and more.
-package final class CipherPlace: Sendable {
+package final class CipherPlace: PageForm {
     let key: SQLCipherKey
     let version: CipherFormat.Version?
     let pageSize: Int?
@@ -30,13 +30,15 @@ package final class CipherPlace: Sendable {
         (self.plainHeaderSize, self.salt) = (plainHeaderSize, salt)
     }
 
-    func isSame(_ other: CipherPlace) -> Bool {
-        key == other.key && version == other.version && pageSize == other.pageSize && rounds == other.rounds
+    package func store(in file: OpenFile) -> any PageStore { CipherStore(file, self) }
+
+    package func isSame(as other: any PageForm) -> Bool {
+        guard let other = other as? CipherPlace else { return false }
+        return key == other.key && version == other.version && pageSize == other.pageSize && rounds == other.rounds
             && plainHeaderSize == other.plainHeaderSize && salt == other.salt
     }
 
-    /// The bytes that each page of a new file reserves.
-    var reserved: Int { CipherFormat(version ?? .four, pageSize: 4096)?.reserved ?? 0 }
+    package var reserved: Int { CipherFormat(version ?? .four, pageSize: 4096)?.reserved ?? 0 }
 
     /// Returns the pages of the file. Tries the key on the first page as it is in the file, in its journal and in its
     /// log, because a killed program may have left it incomplete in the file.

@@ -3,18 +3,20 @@ import CLibrary
 import DatabasePages
 
 /// What opens the pages of a SQLCipher file that is not empty, with room for them.
-final class OpenCipher: PageRoom {
+final class OpenCipher {
+    let room: PageRoom
     let pages: CipherPages
-    /// The last bytes of the sealed first page, which change whenever it is written, and its plaintext bytes 24..<40,
-    /// in which SQLite sees whether anything changed.
-    var firstPage: (seal: [UInt8], changes: (UInt64, UInt64))?
+    /// With the last bytes of the sealed page, which change whenever it is written.
+    var firstPage: FirstPage<[UInt8]>?
     private let recent: RecentPages
 
     init(_ pages: CipherPages) {
         self.pages = pages
-        recent = RecentPages(size: pages.format.pageSize, reserved: pages.format.reserved)
-        super.init(size: pages.format.pageSize)
+        room = PageRoom(size: pages.format.pageSize, reserved: pages.format.reserved)
+        recent = RecentPages(size: room.size, reserved: room.reserved)
     }
+
+    private var size: Int { room.size }
 
     func seal(
         _ page: UnsafeRawPointer, number: UInt32, into sealed: UnsafeMutableRawPointer

@@ -26,7 +26,7 @@ struct Work {
         let key = try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8](repeating: 7, count: 32)) }
         let registration =
             if let version {
-                try EncryptingVFS.register(path: path, cipher: CipherPlace(key: .raw(key), version: version))
+                try EncryptingVFS.register(path: path, form: CipherPlace(key: .raw(key), version: version))
             } else {
                 try EncryptingVFS.register(path: path, key: key)
             }

@@ -1,27 +1,25 @@
 import Bytes
-import CSQLite
 import DatabasePages
 
-/// A journal in the format of this library.
+/// A journal in the form of this library.
 ///
 /// A page is sealed together with its checksum. Unused bytes of a header hold the batch of the page index from which
 /// the transaction started. A journal from an earlier batch is no longer valid.
-final class SealedJournal: JournalFile {
-    private let main: MainFile
+final class SealedJournal: JournalForm {
+    private let path: String
+    private let main: SealedStore
     /// The batch that records are bound to.
     private var sequence: UInt64 = 0
-    /// The pages in the journal, if this connection wrote the header.
-    private var journaled: JournaledPages?
 
-    init(inner: FileSlot.File, main: MainFile, name: UnsafePointer<CChar>) {
-        self.main = main
-        super.init(inner: inner, main: main, name: name)
+    init(_ path: String, of main: SealedStore) { (self.path, self.main) = (path, main) }
+
+    /// The pages in the journal, if this connection wrote the header.
+    private var journaled: JournaledPages? {
+        if case .journal(.own(let pages)) = main.sidecar { pages } else { nil }
     }
 
-    override func writeHeader(
-        _ bytes: UnsafeRawPointer, at offset: Int64, _ room: PageRoom?
-    ) throws(VFSFailure) -> Int32 {
-        var header = JournalHeader(sector: bytes)
+    func header(_ sector: UnsafeRawPointer, at offset: Int64) throws(VFSFailure) -> JournalHeader {
+        var header = JournalHeader(sector: sector)
         let pages = try main.pages()
         if offset == 0 {
             if let pages {
@@ -31,42 +29,34 @@ final class SealedJournal: JournalFile {
                 try pages.flush(pageCount: header.pageCount, durably: header.recordCount != .max)
             }
             sequence = pages?.index.sequence ?? 0
-            let journaled = JournaledPages(sequence: sequence)
-            self.journaled = journaled
-            main.sidecar = .journal(.own(journaled))
+            main.sidecar = .journal(.own(JournaledPages(sequence: sequence)))
         }
         header.bind(to: pages?.cipher.header.database, sequence: sequence)
-        return header.bytes.withUnsafeBytes { sector in
-            sector.baseAddress.map { inner.write($0, sector.count, at: offset) } ?? SQLITE_IOERR
-        }
+        return header
     }
 
-    override func willEnd() throws(VFSFailure) {
-        try main.journalEnds()
-        journaled = nil
-    }
-
-    override func seal(_ record: UnsafeRawPointer, checksum: UInt32, _ room: PageRoom) throws(VFSFailure) {
+    func seal(_ record: UnsafeRawPointer, checksum: UInt32) throws(VFSFailure) {
         let pages = try main.existingPages()
+        let sealed = pages.room.scratch
         let number = record.bigEndian(at: 0, as: UInt32.self)
-        pages.scratch.store(bigEndian: number, at: 0)
+        sealed.store(bigEndian: number, at: 0)
         _ = try pages.seal(
-            record + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence),
-            into: pages.scratch + 4)
-        pages.scratch.store(bigEndian: 0 as UInt32, at: 4 + pages.size)
+            record + 4, extra: UInt64(checksum), at: .journal(page: number, sequence: sequence), into: sealed + 4)
+        sealed.store(bigEndian: 0 as UInt32, at: 4 + pages.size)
         journaled?.insert(number)
     }
 
-    override func open(_ room: PageRoom, into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 {
+    func open(into page: UnsafeMutableRawPointer) throws(VFSFailure) -> UInt32 {
         let pages = try main.existingPages()
-        let number = UnsafeRawPointer(pages.scratch).bigEndian(at: 0, as: UInt32.self)
-        let extra = try pages.open(pages.scratch + 4, at: .journal(page: number, sequence: sequence), into: page)
+        let record = UnsafeRawPointer(pages.room.scratch)
+        let number = record.bigEndian(at: 0, as: UInt32.self)
+        let extra = try pages.open(record + 4, at: .journal(page: number, sequence: sequence), into: page)
         return UInt32(truncatingIfNeeded: extra)
     }
 
     /// Returns whether the journal's transaction was already committed or rolled back.
-    override func isOver(_ room: PageRoom, willPlay: Bool) throws(VFSFailure) -> Bool {
-        guard journaled == nil, let header = try readHeader(at: 0), header.isBegun else { return false }
+    func isOver(_ header: JournalHeader, willPlay: Bool) throws(VFSFailure) -> Bool {
+        guard journaled == nil else { return false }
         let pages = try main.existingPages()
         try pages.refresh()
         guard let binding = header.binding else { throw .foreignJournal(path: path) }
