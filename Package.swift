@@ -91,7 +91,7 @@ floor(
     module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto, cryptoExtras),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     module("SystemSQLite", uses: "Bytes", "CSQLite"),
-    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto, cryptoExtras),
+    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
     module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"))
 
 // What is asked of a vault, and by whom.
@@ -180,7 +180,10 @@ floor(
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
-        "VaultInterface", crypto, cryptoExtras))
+        "VaultInterface", crypto, cryptoExtras),
+    module(
+        "SQLCipherFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD", crypto,
+        cryptoExtras))
 
 // Apple's names.
 floor(
@@ -215,8 +218,8 @@ floor(
     module("DataProtectionNetworking", uses: "Bytes", "DataProtection"),
     module(
         "DatabaseFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS",
-        "DataProtectionEssentials", "KeychainModel", "ProcessVault", "StoredKeys", "SystemLibraries", "SystemSQLite",
-        "VaultInterface"),
+        "DataProtectionEssentials", "KeychainModel", "ProcessVault", "SQLCipherFiles", "StoredKeys", "SystemLibraries",
+        "SystemSQLite", "VaultInterface"),
     module(
         "ProtectedDatabase", uses: "DatabaseFiles", "DatabaseVFS", "DataProtectionEssentials", "KeychainServices",
         "SystemSQLite", grdb),
@@ -299,9 +302,9 @@ if !isFetched {
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine", uses: "Access", "Audit", "Bytes", "Connections", "CSQLite",
-            "DatabasePages", "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices",
-            "PasswordHashes", "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing",
-            "SecureMemory", "Vault", "VaultInterface", "VaultService", crypto))
+            "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices", "PasswordHashes",
+            "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory",
+            "SQLCipherFiles", "Vault", "VaultInterface", "VaultService", crypto))
 
     // The programs that tests run as other processes, and kill.
     floor(
@@ -309,7 +312,7 @@ if !isFetched {
         program("CipherWorker", uses: "CommonCrypto"),
         program("CredentialsWorker", uses: "Credentials", "Keychain"),
         program("DataWorker", uses: "DataProtection", "DataProtectionNetworking"),
-        program("DatabaseWorker", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", grdb),
+        program("DatabaseWorker", uses: "Bytes", "DatabaseVFS", "KeychainModel", "SQLCipherFiles", grdb),
         program(
             "ErrorExamples", uses: "Credentials", "DataProtection", "Keychain", "ProtectedDatabase", "SealedFields",
             crypto, grdb),
@@ -327,8 +330,8 @@ if !isFetched {
         "Tests/Support",
         module(
             "TestSupport", uses: "Access", "Bytes", "DatabasePages", "DatabaseVFS", "Enclave", "Items", "Keybag",
-            "KeychainModel", "ProtectedFiles", "Sealing", "SecureMemory", "SystemLibraries", "Vault", "VaultInterface",
-            crypto, grdb))
+            "KeychainModel", "ProtectedFiles", "Sealing", "SecureMemory", "SQLCipherFiles", "SystemLibraries", "Vault",
+            "VaultInterface", crypto, grdb))
 
     // Each floor's tests, in the order of its modules. What no target of a module's own tests, its sign says.
     floor(
@@ -339,11 +342,11 @@ if !isFetched {
         tests("SystemHTTPTests", uses: "SystemHTTP", "TestSupport"),
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
         tests(
-            "DatabasePagesTests", uses: "Bytes", "DatabasePages", "KeychainModel", "PreparedAEAD", "TestSupport",
-            crypto, links: ["PageWorker"], exclude: ["SQLCipher/Peer"], hasFixtures: true),
+            "DatabasePagesTests", uses: "Bytes", "DatabasePages", "KeychainModel", "TestSupport", crypto,
+            links: ["PageWorker"], hasFixtures: true),
         tests(
-            "DatabaseVFSTests", uses: "Bytes", "DatabasePages", "DatabaseVFS", "KeychainModel", "TestSupport", grdb,
-            links: ["DatabaseWorker"], exclude: ["Peer"]))
+            "DatabaseVFSTests", uses: "DatabasePages", "DatabaseVFS", "KeychainModel", "SQLCipherFiles", "TestSupport",
+            grdb, links: ["DatabaseWorker"]))
     floor(
         "Tests/2-Contract",
         tests("AccessTests", uses: "Access", "KeychainModel"))
@@ -402,7 +405,10 @@ if !isFetched {
             links: [
                 "KeychainCommand",
                 "VaultWorker",
-            ], exclude: ["Layout", "Peer"]))
+            ], exclude: ["Layout", "Peer"]),
+        tests(
+            "SQLCipherFilesTests", uses: "Bytes", "DatabasePages", "DatabaseVFS", "PreparedAEAD", "SQLCipherFiles",
+            "TestSupport", grdb, links: ["DatabaseWorker"], exclude: ["Peer"]))
     floor(
         "Tests/8-Apple",
         tests(

@@ -1,10 +1,10 @@
 import Bytes
 import CSQLite
-import DatabasePages
 import DatabaseVFS
 import Foundation
 import Glibc
 import ProtectedDatabase
+import SQLCipherFiles
 
 private typealias Rounds =
     @convention(c) (

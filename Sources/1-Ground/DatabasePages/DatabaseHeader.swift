@@ -45,8 +45,8 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// How many bytes ``isPlain(_:)`` looks at.
     package static let plainByteCount = 92
 
-    /// Returns whether a file that begins with these bytes is a plain database of SQLite. The pages of a SQLCipher file
-    /// with a plaintext header begin like it, and are encrypted from the header's end on.
+    /// Returns whether a file that begins with these bytes is a plain database of SQLite. An encrypted file of another
+    /// format can begin with the same magic bytes, if it has a plaintext header, and is encrypted from its end on.
     ///
     /// SQLite's header has zeros from byte 72 to byte 91 (https://sqlite.org/fileformat2.html, 1.3).
     package static func isPlain(_ start: [UInt8]) -> Bool {

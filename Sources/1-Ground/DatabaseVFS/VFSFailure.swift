@@ -9,8 +9,8 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case revoked(path: String)
     case notEncrypted(path: String)
     case notDatabase(path: String)
-    /// No format of SQLCipher opens the first page with the key.
-    case wrongCipherKey(path: String)
+    /// The key does not open the first page of a form that says more in the message.
+    case wrongKey(path: String, message: String)
     case page(PageError)
     /// An older version of a page, or one that never became valid.
     case stalePage(page: UInt32)
@@ -38,7 +38,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .notRegistered, .attachedElsewhere: SQLITE_CANTOPEN
         case .revoked: SQLiteCode.ioAuthorization
-        case .notEncrypted, .notDatabase, .wrongCipherKey, .index(.wrongKey): SQLITE_NOTADB
+        case .notEncrypted, .notDatabase, .wrongKey, .index(.wrongKey): SQLITE_NOTADB
         case .page(.memoryUnavailable), .index(.memoryUnavailable), .memoryUnavailable: SQLiteCode.ioNoMemory
         case .index(.diskFull), .diskFull: SQLITE_FULL
         case .index(.missing), .index(.foreign): SQLITE_CANTOPEN
@@ -57,9 +57,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .revoked(let path): "the key of \(path) is locked; unlock the keychain and open the database again"
         case .notEncrypted(let path): "\(path) is a plain SQLite database; encrypt it first"
         case .notDatabase(let path): "\(path) is not an encrypted database"
-        case .wrongCipherKey(let path):
-            "the key does not open \(path) in any format of SQLCipher that was tried; check the key, and whether the "
-                + "file has its own number of rounds, page size or plaintext header"
+        case .wrongKey(_, let message): message
         case .page(let error): error.description
         case .stalePage(let page): "page \(page) is an older version; restore the database from a backup"
         case .missingPage(let page): "the file ends before page \(page); restore the database from a backup"

@@ -135,7 +135,7 @@ extension ProtectedDatabaseError.Code {
             case .revoked: .locked
             case .notEncrypted: .notEncrypted
             case .notDatabase: .notDatabase
-            case .index(.wrongKey), .wrongCipherKey: .wrongKey
+            case .index(.wrongKey), .wrongKey: .wrongKey
             case .index(.inUse), .inUse: .busy
             case .index(.readOnly): .readOnly
             case .index(.diskFull), .diskFull: .diskFull

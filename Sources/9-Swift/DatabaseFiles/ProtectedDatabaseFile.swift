@@ -3,6 +3,10 @@ import CLibrary
 import DataProtectionEssentials
 import DatabasePages
 import DatabaseVFS
+import FoundationEssentials
+import KeychainModel
+import SQLCipherFiles
+import StoredKeys
 import SystemSQLite
 import VaultInterface
 

@@ -1,8 +1,8 @@
-import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
 import Glibc
+import SQLCipherFiles
 import TestSupport
 import Testing
 

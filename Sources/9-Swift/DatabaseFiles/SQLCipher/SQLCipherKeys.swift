@@ -3,7 +3,9 @@ import CLibrary
 import DatabasePages
 import DatabaseVFS
 import FoundationEssentials
+import KeychainModel
 import ProcessVault
+import SQLCipherFiles
 import StoredKeys
 import VaultInterface
 

@@ -1,7 +1,6 @@
 import Bytes
-import DatabasePages
-import DatabaseVFS
 import FoundationEssentials
+import SQLCipherFiles
 
 /// The key of a SQLCipher file, and what else is needed to open or make one.
 ///

@@ -1,8 +1,8 @@
 import Bytes
-import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
+import SQLCipherFiles
 
 /// What a worker is asked to do: the path of the database, its journal mode, what to do, the number of rows, the
 /// worker's own, and for a file of SQLCipher its version.

@@ -1,7 +1,7 @@
-import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
+import SQLCipherFiles
 import TestSupport
 import Testing
 

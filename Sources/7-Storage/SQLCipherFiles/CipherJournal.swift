@@ -1,5 +1,6 @@
 import Bytes
 import DatabasePages
+import DatabaseVFS
 
 /// A journal in SQLCipher's form. The checksum of a record is over the sealed page.
 final class CipherJournal: JournalForm {

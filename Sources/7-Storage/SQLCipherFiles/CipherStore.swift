@@ -1,6 +1,7 @@
 import Bytes
 import CSQLite
 import DatabasePages
+import DatabaseVFS
 
 /// The pages of one connection's database, in SQLCipher's form.
 ///

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import DatabasePages
 import PreparedAEAD
 
 /// SQLCipher's seal of the pages of one file. Any number of threads may use it at once.

@@ -1,24 +1,23 @@
 import Bytes
-import DatabasePages
 import DatabaseVFS
 import Foundation
 import GRDB
-import TestSupport
+import SQLCipherFiles
 
 /// A folder with an encrypted database that this process has the key of.
-final class DatabaseUnderTest {
-    let folder: TemporaryFolder
-    let key: SecretBytes
-    let registration: DatabaseRegistration
-    let path: String
+package final class DatabaseUnderTest {
+    package let folder: TemporaryFolder
+    package let key: SecretBytes
+    package let registration: DatabaseRegistration
+    package let path: String
 
     /// A key that is told from others by a byte.
-    static func key(_ byte: UInt8 = 7) throws -> SecretBytes {
+    package static func key(_ byte: UInt8 = 7) throws -> SecretBytes {
         try SecretBytes(count: 32) { $0.copyBytes(from: [UInt8](repeating: byte, count: 32)) }
     }
 
     /// - Parameter cipher: The version of SQLCipher for a file in its format; nil for one in this library's.
-    init(
+    package init(
         _ name: String = "test.db", in folder: TemporaryFolder? = nil, key: UInt8 = 7,
         cipher: CipherFormat.Version? = nil
     ) throws {
@@ -35,7 +34,7 @@ final class DatabaseUnderTest {
 
     /// A database with the tables of the workers, and with the journal that they use: two that change it at the same
     /// moment are in each other's way, whatever timeout SQLite has.
-    static func forWorkers(_ journal: String, cipher: CipherFormat.Version? = nil) throws -> DatabaseUnderTest {
+    package static func forWorkers(_ journal: String, cipher: CipherFormat.Version? = nil) throws -> DatabaseUnderTest {
         let database = try DatabaseUnderTest(cipher: cipher)
         let queue = try database.queue(journal: journal)
         try queue.write { db in
@@ -49,27 +48,27 @@ final class DatabaseUnderTest {
         return database
     }
 
-    var uri: String { EncryptingVFS.uri(path: path) }
+    package var uri: String { EncryptingVFS.uri(path: path) }
 
-    func queue(_ prepare: (@Sendable (Database) throws -> Void)? = nil) throws -> DatabaseQueue {
+    package func queue(_ prepare: (@Sendable (Database) throws -> Void)? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(120)
         if let prepare { configuration.prepareDatabase(prepare) }
         return try DatabaseQueue(path: uri, configuration: configuration)
     }
 
-    func queue(journal: String) throws -> DatabaseQueue {
+    package func queue(journal: String) throws -> DatabaseQueue {
         try queue { try $0.execute(sql: "PRAGMA journal_mode = \(journal)") }
     }
 
-    func pool() throws -> DatabasePool {
+    package func pool() throws -> DatabasePool {
         var configuration = Configuration()
         configuration.busyMode = .timeout(120)
         return try DatabasePool(path: uri, configuration: configuration)
     }
 
     /// Every file of the folder, and what is in it.
-    func files() throws -> [String: Data] {
+    package func files() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             files[name] = try Data(contentsOf: URL(fileURLWithPath: folder.path(of: name)))
@@ -78,18 +77,18 @@ final class DatabaseUnderTest {
     }
 
     /// Puts back what ``files()`` gave, and nothing else.
-    func restore(_ files: [String: Data]) throws {
+    package func restore(_ files: [String: Data]) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             try FileManager.default.removeItem(atPath: folder.path(of: name))
         }
         for (name, bytes) in files { try write(bytes, name) }
     }
 
-    func bytes(_ name: String = "test.db") throws -> Data {
+    package func bytes(_ name: String = "test.db") throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: folder.path(of: name)))
     }
 
-    func write(_ bytes: Data, _ name: String = "test.db") throws {
+    package func write(_ bytes: Data, _ name: String = "test.db") throws {
         // In place: what was open stays open on the same file.
         try FolderContents.write(bytes, to: folder.path(of: name))
     }
@@ -97,7 +96,7 @@ final class DatabaseUnderTest {
 
 extension DatabaseReader {
     /// What `PRAGMA integrity_check` says.
-    func integrity() throws -> String {
+    package func integrity() throws -> String {
         try read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "; ") }
     }
 }

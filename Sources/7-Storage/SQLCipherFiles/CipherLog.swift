@@ -1,6 +1,7 @@
 import Bytes
 import CSQLite
 import DatabasePages
+import DatabaseVFS
 
 /// A log in SQLCipher's form.
 ///

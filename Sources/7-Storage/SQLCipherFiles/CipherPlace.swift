@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import DatabasePages
+import DatabaseVFS
 import Synchronization
 
 /// What is known of a SQLCipher file before it is read, and the keys that were derived for it.
@@ -44,7 +45,7 @@ package final class CipherPlace: PageForm {
     /// log, because a killed program may have left it incomplete in the file.
     ///
     /// - Parameter descriptor: A descriptor of the file.
-    /// - Throws: ``VFSFailure/wrongCipherKey(path:)`` if no format opens the first page.
+    /// - Throws: ``VFSFailure/wrongKey(path:message:)`` if no format opens the first page.
     func pages(of path: String, _ descriptor: Int32) throws(VFSFailure) -> CipherPages {
         let starts = try FirstPages.all(of: path, descriptor)
         if let known = found.withLock({ $0 }), starts.contains(where: { CipherSearch.opens($0, known) }) {
@@ -85,6 +86,16 @@ package final class CipherPlace: PageForm {
         }
         if let failure { throw failure }
         return salt
+    }
+}
+
+extension VFSFailure {
+    /// No format opens the first page with the key.
+    package static func wrongCipherKey(path: String) -> VFSFailure {
+        .wrongKey(
+            path: path,
+            message: "the key does not open \(path) in any format of SQLCipher that was tried; check the key, and "
+                + "whether the file has its own number of rounds, page size or plaintext header")
     }
 }
 

@@ -1,7 +1,6 @@
-import DatabasePages
-import DatabaseVFS
 import Foundation
 import GRDB
+import SQLCipherFiles
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import DatabasePages
 import PreparedAEAD
 
 /// How SQLCipher seals the pages of a file.

@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import DatabasePages
+import DatabaseVFS
 
 /// What opens the pages of a SQLCipher file that is not empty, with room for them.
 final class OpenCipher {

@@ -1,4 +1,5 @@
 import Bytes
+import DatabaseVFS
 
 /// The shared index of a log, as this connection maps it (https://sqlite.org/walformat.html, 2).
 ///

@@ -1,10 +1,11 @@
 import Bytes
+import DatabasePages
 import Foundation
 import PreparedAEAD
 import TestSupport
 import Testing
 
-@testable import DatabasePages
+@testable import SQLCipherFiles
 
 /// Files of PyPI's and Debian's SQLCipher open page by page, and open there again after every page was sealed anew.
 @Suite struct CipherPagesTests {
