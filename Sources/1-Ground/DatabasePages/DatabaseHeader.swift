@@ -29,8 +29,6 @@ package struct DatabaseHeader: Sendable, Hashable {
 
     /// Returns the first 100 bytes that SQLite gets before it has a lock: the page size and the number of reserved
     /// bytes, which it takes from them, and otherwise zeros. SQLite reads the zeros again under a lock.
-    ///
-    /// Also used for an empty file, so that SQLite reserves bytes in its first page.
     package static func synthetic(pageSize: Int, reserved: Int) -> [UInt8] {
         var bytes = plainMagic + [UInt8](repeating: 0, count: 84)
         // 65,536 does not fit and is written as 1 (https://sqlite.org/fileformat.html, 1.3.2).

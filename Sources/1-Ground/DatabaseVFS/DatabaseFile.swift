@@ -193,7 +193,7 @@ final class DatabaseFile: VFSFile {
     func willRemove(_ name: UnsafePointer<CChar>) -> Int32 {
         if strcmp(name, journalName) == 0 { return notify(.journalEnds) }
         // Only the last connection removes a log, when it closes or leaves the mode.
-        return file.lockLevel == SQLITE_LOCK_EXCLUSIVE ? notify(.logEnds) : SQLITE_OK
+        return answer(try file.lockLevel == SQLITE_LOCK_EXCLUSIVE ? pages.note(.logEnds) : ())
     }
 
     // MARK: Locks
