@@ -28,18 +28,18 @@ final class PortalClient: BusClient {
     init(_ hub: SecretHub, vault: @escaping (String) -> GuestVault) { (self.hub, self.vault) = (hub, vault) }
 
     /// Whether only the portal may make the call. It reads properties before it has its name.
-    static func isProtected(_ call: BusRequest) -> Bool { call.interface != Introspection.properties }
+    static func isProtected(_ call: BusRequest) -> Bool { call.interface != SecretInterface.properties.rawValue }
 
     var deadline: ContinuousClock.Instant? { nil }
     func due(now: ContinuousClock.Instant) -> [SentSignal] { [] }
 
     func answer(_ call: SecretCall, isLate: Bool) throws -> SecretAnswer {
         switch (call.interface, call.member) {
-        case (Introspection.properties, "GetAll"):
+        case (SecretInterface.properties.rawValue, "GetAll"):
             return SecretAnswer(values: [
                 .array(of: "{sv}", [.entry(.string("version"), .variant(.unsigned32(1)))])
             ])
-        case (Introspection.properties, "Get"):
+        case (SecretInterface.properties.rawValue, "Get"):
             return SecretAnswer(values: [.variant(.unsigned32(1))])
         case (Self.interface, "RetrieveSecret"): return try retrieve(call, isLate: isLate)
         default: throw SecretServiceError.unknownMethod(call.request)

@@ -54,16 +54,11 @@ extension SecretAnswer {
 extension BusRequest {
     /// Checks that the service has the method, and that the arguments have its types.
     func check() throws(SecretServiceError) {
-        guard interface != Introspection.introspectable else { return }
-        guard let place = SecretPath(path) else { throw .noObject(path) }
-        guard let input = Introspection.input(of: member, in: interface(at: place)) else { throw .unknownMethod(self) }
-        guard signature == input else {
-            throw .invalid("the arguments of \(member) are '\(input)', and not '\(signature)'")
-        }
+        if interface != Introspection.introspectable { _ = try SecretMethods.method(of: self) }
     }
 
     /// The interface that is asked; the object's own if the caller names none.
-    func interface(at path: SecretPath) -> String { interface.isEmpty ? path.interface : interface }
+    func interface(at path: SecretPath) -> String { interface.isEmpty ? path.interface.rawValue : interface }
 
     /// Whether the call or its answer can be long, so that only a few are answered at a time.
     var isLong: Bool { signature.contains("a") || ["Get", "GetAll", "GetSecret", "Introspect"].contains(member) }

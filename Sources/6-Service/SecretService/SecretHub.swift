@@ -64,10 +64,7 @@ package final class SecretHub: Sendable {
         for (group, id) in collections.flatMap({ group, ids in ids.map { (group, $0) } }) {
             let path = SecretPath.collection(id)
             post(.changed(path, ["Locked": .boolean(isLocked)], read: ["Items"]), of: group)
-            post(
-                SentSignal(
-                    path: SecretPath.service.text, interface: SecretPath.service.interface,
-                    member: "CollectionChanged", values: [.path(path.text)]), of: group)
+            post(SentSignal("CollectionChanged", of: .service, [.object(path)]), of: group)
         }
         for mailbox in mailboxes() { mailbox.put(.lockChange) }
     }
@@ -191,6 +188,11 @@ final class Mailbox: Sendable {
 }
 
 extension SentSignal {
+    /// A signal of an object's own interface.
+    init(_ member: String, of object: SecretPath, _ values: [BusArgument]) {
+        self.init(path: object.text, interface: object.interface.rawValue, member: member, values: values)
+    }
+
     /// The signal for programs that keep the properties of an object.
     ///
     /// - Parameters:
@@ -200,9 +202,9 @@ extension SentSignal {
         _ object: SecretPath, _ values: [String: BusArgument] = [:], read names: [String]
     ) -> SentSignal {
         SentSignal(
-            path: object.text, interface: Introspection.properties, member: "PropertiesChanged",
+            path: object.text, interface: SecretInterface.properties.rawValue, member: "PropertiesChanged",
             values: [
-                .string(object.interface),
+                .string(object.interface.rawValue),
                 .array(of: "{sv}", values.map { .entry(.string($0.key), .variant($0.value)) }),
                 .array(of: "s", names.map { .string($0) }),
             ])

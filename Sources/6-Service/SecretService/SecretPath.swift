@@ -74,15 +74,23 @@ enum SecretPath: Equatable {
     }
 
     /// The interface of such an object.
-    var interface: String {
-        let name =
-            switch self {
-            case .service: "Service"
-            case .collection, .alias(_, nil): "Collection"
-            case .item, .alias: "Item"
-            case .session: "Session"
-            case .prompt: "Prompt"
-            }
-        return "org.freedesktop.Secret.\(name)"
+    var interface: SecretInterface {
+        switch self {
+        case .service: .service
+        case .collection, .alias(_, nil): .collection
+        case .item, .alias: .item
+        case .session: .session
+        case .prompt: .prompt
+        }
     }
+}
+
+/// The interfaces with methods: one for each kind of object, and the one for the properties of all.
+enum SecretInterface: String {
+    case service = "org.freedesktop.Secret.Service"
+    case collection = "org.freedesktop.Secret.Collection"
+    case item = "org.freedesktop.Secret.Item"
+    case session = "org.freedesktop.Secret.Session"
+    case prompt = "org.freedesktop.Secret.Prompt"
+    case properties = "org.freedesktop.DBus.Properties"
 }

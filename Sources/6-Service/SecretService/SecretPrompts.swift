@@ -60,7 +60,7 @@ struct SecretPrompts {
         if isLocked, over.contains(where: { !$0.isDismissed }) { timedOut() }
         return over.map { prompt in
             SentSignal(
-                path: prompt.path, interface: SecretPath.prompt("").interface, member: "Completed",
+                path: prompt.path, interface: SecretInterface.prompt.rawValue, member: "Completed",
                 values: [
                     .boolean(isLocked),
                     .variant(.array(of: "o", isLocked ? [] : prompt.objects.map { .path($0) })),

@@ -132,7 +132,7 @@ package struct SecretServiceImport {
         }
         let secret = bytes
         let label = values.entry("Label")?.string ?? ""
-        let attributes = try SecretClient.attributes(values.entry("Attributes"))
+        let attributes = try CustomAttributes(values.entry("Attributes")).checked()
         let key = Self.key(attributes)
         let here = try store.items(in: collection, with: key, includingSecrets: true)
             .filter { Self.key($0.attributes) == key }

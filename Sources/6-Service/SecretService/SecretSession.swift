@@ -16,9 +16,13 @@ enum SecretSession {
 
     /// Agrees on a key.
     ///
-    /// - Parameter publicKey: The program's, big-endian.
+    /// - Parameters:
+    ///   - publicKey: The program's, big-endian.
+    ///   - own: The service's own private key, big-endian; a new one unless a test knows the answer.
     /// - Returns: The session, and the service's own public key.
-    static func agree(with publicKey: Data) throws(SecretServiceError) -> (SecretSession, Data) {
+    static func agree(
+        with publicKey: Data, own: Data = .randomAndWiped(count: prime.count)
+    ) throws(SecretServiceError) -> (SecretSession, Data) {
         guard publicKey.count <= prime.count else { throw .invalid("the public key is longer than 128 bytes") }
         let other = [UInt8](repeating: 0, count: prime.count - publicKey.count) + publicKey
         // 0, 1 and p - 1 would leave no secret.
@@ -28,7 +32,6 @@ enum SecretSession {
             throw .invalid("the public key is not between 2 and p - 2")
         }
         let two = one.dropLast() + [2]
-        let own = Data.randomAndWiped(count: prime.count)
         guard let shared = power(other, own), let ownPublic = power(Array(two), own) else {
             throw .notSupported("this program has no code for \(encryptedName): use \(plainName)")
         }
@@ -42,7 +45,9 @@ enum SecretSession {
         var power = result
         let isDone = power.withUnsafeMutableBytes { power in
             exponent.withUnsafeBytes { exponent in
-                guard let place = power.baseAddress, let exponent = exponent.baseAddress else { return false }
+                guard let place = power.baseAddress, exponent.count == prime.count,
+                    let exponent = exponent.baseAddress
+                else { return false }
                 return modular_power(base, exponent, prime, prime.count, place)
             }
         }

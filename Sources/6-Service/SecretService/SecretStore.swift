@@ -46,6 +46,7 @@ package struct SecretStore: Sendable {
         let id: String
         let stored: StoredItem
 
+        var path: SecretPath { .item(collection: collection, id: id) }
         var label: String { text(.label) }
         var contentType: String { text(.itemDescription) }
         var attributes: CustomAttributes { stored.customAttributes }
@@ -73,6 +74,10 @@ package struct SecretStore: Sendable {
         var items: [Item] = []
         /// Names of items of which nothing more is known while the vault is locked.
         var locked: [String] = []
+
+        var paths: [SecretPath] { items.map(\.path) + lockedPaths }
+        /// Nothing but the name is known of a locked item, so its collection is not.
+        var lockedPaths: [SecretPath] { locked.map { .item(collection: SecretStore.defaultCollection, id: $0) } }
     }
 
     /// Finds items: those of the program's own group first, and then the one that changed last, because libsecret and
