@@ -37,9 +37,9 @@ extension House {
             + "|---|---|---|---|---|---|---|\n" + rows.joined()
     }
 
-    /// The targets that test a module: its own, or those that its sign names.
+    /// The targets that test a module: its own, and those that its sign names.
     func testers(of module: Module) -> [String] {
-        modules.contains { $0.name == module.name + "Tests" } ? [module.name + "Tests"] : module.namedTesters
+        modules.map(\.name).filter { $0 == module.name + "Tests" } + module.namedTesters
     }
 
     /// What is wrong with the page.
