@@ -14,25 +14,21 @@ final class FileContents: @unchecked Sendable {
     private static let directWrite = 512 << 10
 
     private let descriptor: Int32
-    let path: String
-    let keys: any FileKeySource
-    let lockState: KnownLockState
+    private let path: String
+    private let keys: any FileKeySource
+    private let lockState: KnownLockState
     private let lock = ThreadLock()
 
     /// Nil while no program has the file open.
-    var sealed: SealedFile?
-    var isWritable = false
+    private var sealed: SealedFile?
+    private var isWritable = false
     /// False after a lock, until the key is fetched again.
-    var hasKey = false
-    var openCount = 0
+    private var hasKey = false
+    private var openCount = 0
     /// Whether the file was created here and never had to be on the disk. Then a loss of power breaks no promise, and
     /// changes need not wait for the disk.
     private var isFresh = false
-    private var changed: ChangedChunks?
-    /// The length of the data with the collected writes; nil without any.
-    private var changedLength: UInt64?
-    /// The reason why collected writes were lost when the key was discarded; nil after a program asked and got it.
-    private var loss: Errno?
+    private var gathered = Gathered()
     /// The state of the file below that matches the kernel's cache, as far as it is known.
     private var cached: FileStamp?
     private var known: (stamp: FileStamp, info: SealedFileInfo)?
@@ -125,9 +121,7 @@ final class FileContents: @unchecked Sendable {
         guard openCount <= 0 else { return }
         openCount = 0
         try? flushChanges()
-        changed = nil
-        changedLength = nil
-        loss = nil
+        gathered = Gathered()
         sealed?.close()
         sealed = nil
         (isWritable, hasKey) = (false, false)
@@ -139,28 +133,7 @@ final class FileContents: @unchecked Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(Errno) -> Int {
         lock.lock()
         defer { lock.unlock() }
-        let file = try usable()
-        guard let changed, let length = changedLength else {
-            return try Errno.of(file.read(into: buffer, at: offset))
-        }
-        guard offset < length else { return 0 }
-        let count = Int(clamping: min(UInt64(clamping: buffer.count), length - offset))
-        var done = 0
-        while done < count {
-            let place = offset + UInt64(clamping: done)
-            let start = Int(clamping: place % UInt64(clamping: ChangedChunks.chunkSize))
-            let size = min(ChangedChunks.chunkSize - start, count - done)
-            let target = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<(done + size)])
-            if let chunk = changed[place / UInt64(clamping: ChangedChunks.chunkSize)] {
-                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[start..<(start + size)]))
-            } else {
-                let got = try Errno.of(file.read(into: target, at: place))
-                UnsafeMutableRawBufferPointer(rebasing: target[got...])
-                    .initializeMemory(as: UInt8.self, repeating: 0)
-            }
-            done += size
-        }
-        return count
+        return try gathered.read(into: buffer, at: offset, over: usable())
     }
 
     /// Writes all of `bytes`.
@@ -171,7 +144,7 @@ final class FileContents: @unchecked Sendable {
         defer { lock.unlock() }
         let file = try usable()
         guard isWritable else { throw Errno(EBADF) }
-        let place = if let offset { offset } else { try length(file) }
+        let place = if let end = offset ?? gathered.length { end } else { try Errno.of(file.length) }
         if bytes.count >= Self.directWrite {
             try flushChanges()
             try Errno.of(file.write(bytes, at: place))
@@ -181,64 +154,23 @@ final class FileContents: @unchecked Sendable {
         }
     }
 
-    private func length(_ file: SealedFile) throws(Errno) -> UInt64 {
-        if let changedLength { return changedLength }
-        return try Errno.of(file.length)
-    }
-
     private func gather(_ bytes: UnsafeRawBufferPointer, at place: UInt64, _ file: SealedFile) throws(Errno) {
-        let size = ChangedChunks.chunkSize
         // 16 TiB, the limit of the file format. Checked here so that the write fails, not the flush.
         guard place <= 1 << 44, UInt64(clamping: bytes.count) <= 1 << 44 - place else { throw Errno(EFBIG) }
         var done = 0
         while done < bytes.count {
-            let (chunk, start) = (
-                (place + UInt64(clamping: done)) / UInt64(clamping: size),
-                Int(clamping: (place + UInt64(clamping: done)) % UInt64(clamping: size))
-            )
-            let count = min(size - start, bytes.count - done)
-            let room = try room(chunk, isReplaced: start == 0 && count == size, file)
-            UnsafeMutableRawBufferPointer(rebasing: room[start..<(start + count)])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[done..<(done + count)]))
-            done += count
-            changedLength = max(try length(file), place + UInt64(clamping: done))
+            let next = place + UInt64(clamping: done)
+            if !gathered.hasRoom(at: next) { try flushChanges() }
+            done += try gathered.add(UnsafeRawBufferPointer(rebasing: bytes[done...]), at: next, over: file)
         }
     }
 
-    /// Returns memory for a chunk. It has the chunk's data from the file, unless the write replaces all of them.
-    private func room(
-        _ chunk: UInt64, isReplaced: Bool, _ file: SealedFile
-    ) throws(Errno) -> UnsafeMutableRawBufferPointer {
-        if let room = changed?[chunk] { return room }
-        if changed?.isFull == true { try flushChanges() }
-        let chunks = if let changed { changed } else { try ChangedChunks() }
-        changed = chunks
-        let former = try length(file)
-        let room = chunks.add(chunk)
-        changedLength = former
-        guard !isReplaced else { return room }
-        do throws(SealedFileError) {
-            _ = try file.read(into: room, at: chunk * UInt64(clamping: ChangedChunks.chunkSize))
-        } catch {
-            chunks.removeLast(chunk)
-            if chunks.isEmpty { changedLength = nil }
-            throw Errno(error)
-        }
-        return room
-    }
-
-    /// Writes the collected data to the file below. Data that cannot be written stay collected.
+    /// Writes the collected data to the file below.
     private func flushChanges() throws(Errno) {
-        guard let changed, !changed.isEmpty, let length = changedLength else { return }
+        guard !gathered.isEmpty else { return }
         let file = try usable()
         file.setDurability(isFresh ? .process : .power)
-        for run in changed.runs {
-            let start = run.first * UInt64(clamping: ChangedChunks.chunkSize)
-            let count = Int(clamping: min(UInt64(clamping: run.bytes.count), length - start))
-            try Errno.of(file.write(UnsafeRawBufferPointer(rebasing: run.bytes[..<count]), at: start))
-        }
-        changed.clear()
-        changedLength = nil
+        try gathered.write(to: file)
         noteChange()
     }
 
@@ -255,7 +187,7 @@ final class FileContents: @unchecked Sendable {
     func finish() throws(Errno) {
         lock.lock()
         defer { lock.unlock() }
-        if let loss { throw loss }
+        if let loss = gathered.loss { throw loss }
         try flushChanges()
     }
 
@@ -263,10 +195,7 @@ final class FileContents: @unchecked Sendable {
     func synchronize() throws(Errno) {
         lock.lock()
         defer { lock.unlock() }
-        if let loss {
-            self.loss = nil
-            throw loss
-        }
+        if let loss = gathered.takeLoss() { throw loss }
         try flushChanges()
         guard let sealed else { return }
         try Errno.of(sealed.synchronize())
@@ -286,12 +215,7 @@ final class FileContents: @unchecked Sendable {
 
     private func cut(to length: UInt64) throws(Errno) {
         let file = try usable()
-        if length == 0 {
-            changed?.clear()
-            changedLength = nil
-        } else {
-            try flushChanges()
-        }
+        if length == 0 { gathered.clear() } else { try flushChanges() }
         file.setDurability(isFresh ? .process : .power)
         try Errno.of(file.truncate(to: length))
         noteChange()
@@ -324,7 +248,7 @@ final class FileContents: @unchecked Sendable {
         if isFinal { try? flushChanges() }
         var information = try information
         let stamp = FileStamp(information)
-        let isChanged = changedLength == nil && cached != nil && cached != stamp
+        let isChanged = gathered.isEmpty && cached != nil && cached != stamp
         if isChanged { cached = stamp }
         information.st_size = Int(clamping: length(information, stamp))
         information.st_blksize = ChangedChunks.chunkSize
@@ -332,7 +256,7 @@ final class FileContents: @unchecked Sendable {
     }
 
     private func length(_ information: stat, _ stamp: FileStamp) -> UInt64 {
-        if let changedLength { return changedLength }
+        if let length = gathered.length { return length }
         if hasKey, let length = try? sealed?.length { return length }
         guard var info = info(stamp) else {
             return SealedFileInfo.length(ofFileSize: UInt64(clamping: max(0, information.st_size)))
@@ -431,12 +355,10 @@ final class FileContents: @unchecked Sendable {
         if found == .complete || found == nil {
             do throws(Errno) {
                 if writing { try flushChanges() }
-                if changed?.isEmpty == false { loss = Errno(EBUSY) }
+                if !gathered.isEmpty { gathered.lose(Errno(EBUSY)) }
             } catch {
-                loss = error
+                gathered.lose(error)
             }
-            changed?.clear()
-            changedLength = nil
             sealed?.discardKey()
             hasKey = false
         }
