@@ -230,7 +230,7 @@ floor(
         "Credentials", uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles",
         "StoredKeys", "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
-    module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", configuration),
+    module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
         "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Keybag", "KeychainModel",
         "KeychainServices", "LocalAuthenticationServices", "ProcessVault", "SecureMemory", "StatusCodes", "Vault",
@@ -387,7 +387,10 @@ if !isFetched {
             "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
-        tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto))
+        tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto),
+        tests(
+            "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",
+            "Vault", "VaultInterface", crypto, exclude: ["Peer"], hasFixtures: true))
     floor(
         "Tests/7-Storage",
         tests(
@@ -401,11 +404,8 @@ if !isFetched {
             "KeychainModel", "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys",
             crypto),
         tests(
-            "MountedFolderTests", uses: "MountedFolder", "TestSupport", crypto, cryptoExtras,
-            links: [
-                "KeychainCommand",
-                "VaultWorker",
-            ], exclude: ["Layout", "Peer"]),
+            "MountedFolderTests", uses: "KeychainModel", "MountedFolder", "ProtectedFiles", "TestSupport", crypto,
+            cryptoExtras, links: ["KeychainCommand", "VaultWorker"], exclude: ["Layout", "Peer"]),
         tests(
             "SQLCipherFilesTests", uses: "Bytes", "DatabasePages", "DatabaseVFS", "PreparedAEAD", "SQLCipherFiles",
             "TestSupport", grdb, links: ["DatabaseWorker"], exclude: ["Peer"]))

@@ -9,159 +9,108 @@
 ///
 /// Conversions that always fit, such as `Int(UInt8)`, are not here and can be used.
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension Int {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension Int64 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension Int32 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt32) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension Int16 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int32) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt32) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt16) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension Int8 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int32) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Int16) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt32) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt16) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt8) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension UInt {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: some SignedInteger) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension UInt64 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: some SignedInteger) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension UInt32 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: some SignedInteger) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension UInt16 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: some SignedInteger) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt32) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
 extension UInt8 {
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Double) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: Float) { self.init(clamping: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: some SignedInteger) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt64) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt32) { self.init(truncatingIfNeeded: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: see TrappingConversions.swift")
     package init(_ number: UInt16) { self.init(truncatingIfNeeded: number) }
 }
 
+@available(*, deprecated, message: "traps if the number does not fit: use Duration(clampingSeconds:)")
 extension Duration {
-    @available(*, deprecated, message: "traps if the number does not fit: use Duration(clampingSeconds:)")
     package static func seconds(_ number: Double) -> Duration { Duration(clampingSeconds: number) }
-    @available(*, deprecated, message: "traps if the number does not fit: use Duration(clampingSeconds:)")
     package static func milliseconds(_ number: Double) -> Duration { Duration(clampingSeconds: number / 1e3) }
-    @available(*, deprecated, message: "traps if the number does not fit: use Duration(clampingSeconds:)")
     package static func microseconds(_ number: Double) -> Duration { Duration(clampingSeconds: number / 1e6) }
 }

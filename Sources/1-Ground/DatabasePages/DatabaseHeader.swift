@@ -10,9 +10,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     package let geometry: PageGeometry
     package let database: DatabaseID
 
-    package init(geometry: PageGeometry, database: DatabaseID) {
-        (self.geometry, self.database) = (geometry, database)
-    }
+    package init(geometry: PageGeometry, database: DatabaseID) { (self.geometry, self.database) = (geometry, database) }
 
     /// Reads a header; nil if the bytes are not the start of an encrypted database.
     package init?(_ bytes: UnsafeRawBufferPointer) {

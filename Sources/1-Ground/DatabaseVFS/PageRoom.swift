@@ -38,8 +38,8 @@ package final class PageRoom {
     }
 }
 
-/// The bytes 24..<40 of the first page, in which SQLite sees whether anything changed, and what differs between all
-/// seals of the page.
+/// The bytes 24..<40 of the first page, in which SQLite sees changes, with a part of its seal that differs each time
+/// the page is sealed.
 package struct FirstPage<Seal> {
     package let seal: Seal
     package let changes: (UInt64, UInt64)

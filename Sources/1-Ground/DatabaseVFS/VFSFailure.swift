@@ -9,7 +9,7 @@ package enum VFSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case revoked(path: String)
     case notEncrypted(path: String)
     case notDatabase(path: String)
-    /// The key does not open the first page of a form that says more in the message.
+    /// The key does not open the first page. The form wrote the message.
     case wrongKey(path: String, message: String)
     case page(PageError)
     /// An older version of a page, or one that never became valid.

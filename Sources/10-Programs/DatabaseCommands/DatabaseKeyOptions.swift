@@ -46,9 +46,7 @@ struct DatabaseKeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The access group whose programs may open it.", valueName: "group"))
     var group: String?
 
-    func validate() throws {
-        try Self.check(place, require, group)
-    }
+    func validate() throws { try Self.check(place, require, group) }
 
     static func check(_ place: Place?, _ require: [ItemRequirement], _ group: String?) throws(ValidationError) {
         guard group?.isEmpty != true, group != Client.everyGroup else {

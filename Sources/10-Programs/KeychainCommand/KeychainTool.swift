@@ -13,7 +13,7 @@ struct KeychainTool: DocumentedCommand {
     static let details = """
         The keychain is a vault in a folder of your own: $KEYCHAIN_HOME, else $XDG_DATA_HOME/keychain, else \
         ~/.local/share/keychain. The first use makes it. You find a secret by its service (what it is for) and its \
-        account (whose it is). Access modules keep the items of different programs apart; this tool sees every group.
+        account (whose it is). Access groups keep the items of different programs apart; this tool sees every group.
         """
     static let examples = [
         Example("Store a secret, typed twice without echo", "keychain set mail.example.com alice"),
@@ -28,7 +28,7 @@ struct KeychainTool: DocumentedCommand {
         version: DaemonProgram.version,
         subcommands: names.compactMap(subcommand(named:)))
 
-    /// In the order of the help.
+    /// The names of the commands, in the order in which the help lists them.
     private static let names = [
         "init", "set", "change", "get", "list", "info", "delete", "history", "restore", "purge", "watch", "internet",
         "aws", "kube", "key", "file", "mount", "unmount", "db", "import", "export", "send", "receive", "run",

@@ -62,9 +62,7 @@ struct Journal: ServerObserver {
         }
     }
 
-    func disconnected() {
-        connections.record(count.add(-1))
-    }
+    func disconnected() { connections.record(count.add(-1)) }
 
     func answered(
         _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?

@@ -45,9 +45,7 @@ final class MetricsRegistry: MetricsFactory {
     private let help: [String: String]
 
     /// - Parameter help: What each metric means, by its label.
-    init(help: [String: String] = [:]) {
-        self.help = help
-    }
+    init(help: [String: String] = [:]) { self.help = help }
 
     private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Kind) -> Series {
         let name = Name(label, dimensions)

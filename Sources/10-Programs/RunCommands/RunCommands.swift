@@ -1,6 +1,6 @@
 import CommandKit
 
-/// The commands about other programs with secrets.
+/// The commands that give secrets to other programs.
 package enum RunCommands: CommandModule {
     package static func command(named name: String) -> (any DocumentedCommand.Type)? {
         switch name {

@@ -116,7 +116,5 @@ package enum AccessPolicy {
 extension String {
     /// Whether two names stand for the same access group: the same bytes. Swift's own equality takes
     /// different spellings of a character for the same, and the store does not.
-    package func isSameGroup(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
-    }
+    package func isSameGroup(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

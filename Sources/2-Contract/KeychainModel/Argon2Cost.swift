@@ -9,7 +9,5 @@ public struct Argon2Cost: Sendable, Hashable {
     public var passes: UInt32
 
     /// A cost; see the properties.
-    public init(memoryKiB: UInt32, passes: UInt32) {
-        (self.memoryKiB, self.passes) = (memoryKiB, passes)
-    }
+    public init(memoryKiB: UInt32, passes: UInt32) { (self.memoryKiB, self.passes) = (memoryKiB, passes) }
 }

@@ -8,9 +8,7 @@ package struct AttributeName: Hashable, Sendable, Comparable {
     /// The four characters, most significant first.
     package let code: UInt32
 
-    package init(code: UInt32) {
-        self.code = code
-    }
+    package init(code: UInt32) { self.code = code }
 
     /// The name spelled by `characters`, or nil unless it is exactly four ASCII bytes.
     package init?(_ characters: String) {
@@ -26,9 +24,7 @@ package struct AttributeName: Hashable, Sendable, Comparable {
     }
 
     /// The four characters as a string.
-    package var string: String {
-        String(decoding: code.bigEndianBytes, as: UTF8.self)
-    }
+    package var string: String { String(decoding: code.bigEndianBytes, as: UTF8.self) }
 
     package static func < (left: AttributeName, right: AttributeName) -> Bool {
         left.code < right.code

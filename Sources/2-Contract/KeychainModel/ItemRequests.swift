@@ -81,9 +81,7 @@ package struct ItemQuery: Sendable {
 package struct SearchReports: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Items that cannot be opened, which are then left out. Without this the first of them ends the search.
     package static let damage = SearchReports(rawValue: 1)

@@ -17,9 +17,7 @@ public struct KeychainAccessibility: RawRepresentable, Sendable, Hashable {
         self.protection = protection
     }
 
-    package init(_ protection: ProtectionClass) {
-        self.protection = protection
-    }
+    package init(_ protection: ProtectionClass) { self.protection = protection }
 
     /// While the vault is unlocked. The default.
     public static let whenUnlocked = KeychainAccessibility(.whenUnlocked)

@@ -149,7 +149,7 @@ package enum ProcessVault {
 
     /// Who the environment says this is: `KEYCHAIN_ACCESS_GROUPS`, separated by commas, else one group
     /// with the executable's name.
-    package static func environmentClient() -> Client {
+    private static func environmentClient() -> Client {
         let name = executableName()
         let groups = environmentGroups()
         return Client(identifier: name, accessGroups: groups.isEmpty ? [name] : groups)

@@ -112,9 +112,7 @@ package struct VaultChange: Sendable, Equatable {
     package enum Origin: Sendable { case thisProcess, anotherProcess }
     package var origin: Origin
 
-    package init(origin: Origin) {
-        self.origin = origin
-    }
+    package init(origin: Origin) { self.origin = origin }
 }
 
 /// Decides which changes an observer of a vault learns of.

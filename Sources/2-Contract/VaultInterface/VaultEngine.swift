@@ -3,7 +3,7 @@ import Bytes
 import FoundationEssentials
 import KeychainModel
 
-/// The number of an operation on the wire. It is never given to another operation; 11 and 29 are subscriptions.
+/// An operation by its number on the wire. A number is never given to another operation. 11 and 29 are subscriptions.
 package struct OperationCode: Hashable, Sendable, CaseIterable {
     package let operation: any VaultOperation.Type
 

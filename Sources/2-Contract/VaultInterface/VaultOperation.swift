@@ -46,9 +46,7 @@ package protocol UnaryOperation: VaultOperation where Part == Never {}
 package struct OperationTraits: OptionSet, Sendable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Performing it twice has the effect of performing it once: a client may send it again after it lost the answer.
     package static let repeatable = OperationTraits(rawValue: 1)

@@ -1,7 +1,7 @@
 import Access
 import KeychainModel
 
-/// The vault and the client that Apple's global functions act on.
+/// A vault, the client on whose behalf it is used, and what unlocks it.
 package struct VaultSession: Sendable {
     package var vault: any Vault
     package var client: Client
@@ -15,7 +15,7 @@ package struct VaultSession: Sendable {
     /// The same session, in which operations that meet what is locked fail.
     package var withoutUnlocking: VaultSession { VaultSession(vault: vault, client: client) }
 
-    /// Unlocks the vault if that takes nothing but a person who can be asked.
+    /// Asks for the passcode and unlocks the vault, if somebody can be asked.
     ///
     /// - Returns: Whether the vault is unlocked now.
     package func unlockIfPossible() throws(VaultError) -> Bool {

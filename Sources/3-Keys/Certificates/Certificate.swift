@@ -72,14 +72,10 @@ package struct Certificate: Hashable, Sendable {
     }
 
     /// SHA-1 of the public key's bits, which is also the application label of the key.
-    package var publicKeyHash: Data {
-        Data(Insecure.SHA1.hash(data: publicKey.bits))
-    }
+    package var publicKeyHash: Data { Data(Insecure.SHA1.hash(data: publicKey.bits)) }
 
     /// The subject's common names in the order of the encoding.
-    package var commonNames: [String] {
-        subject.texts(of: .NameAttributes.commonName)
-    }
+    package var commonNames: [String] { subject.texts(of: .NameAttributes.commonName) }
 
     /// The e-mail addresses of the alternative names, then those of the subject.
     package var emailAddresses: [String] {

@@ -28,7 +28,5 @@ package enum CertificateFilter {
         (try? DistinguishedName(der: sequence))?.normalizedContent
     }
 
-    private static func certificate(_ der: Data) -> Certificate? {
-        try? Certificate(der: der)
-    }
+    private static func certificate(_ der: Data) -> Certificate? { try? Certificate(der: der) }
 }

@@ -76,9 +76,7 @@ package struct KeyData: Sendable {
 
     /// SHA-1 of the public representation. Both halves of a pair have the same label, which is also the public key hash
     /// of a certificate.
-    package var applicationLabel: Data {
-        Data(Insecure.SHA1.hash(data: publicRepresentation))
-    }
+    package var applicationLabel: Data { Data(Insecure.SHA1.hash(data: publicRepresentation)) }
 
     /// The length of an RSA modulus or of a coordinate in bytes.
     package var blockSize: Int { (sizeInBits + 7) / 8 }

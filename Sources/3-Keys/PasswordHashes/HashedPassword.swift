@@ -88,9 +88,7 @@ package struct HashedPassword: Sendable {
         /// In bytes.
         package let passwordSize: Int
 
-        init(_ function: String, _ password: SecretBytes) {
-            (self.function, passwordSize) = (function, password.count)
-        }
+        init(_ function: String, _ password: SecretBytes) { (self.function, passwordSize) = (function, password.count) }
     }
 
     /// Called for each run of Argon2. Tests set it and count the work, because times would depend on the machine.

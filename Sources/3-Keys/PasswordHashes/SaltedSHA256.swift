@@ -8,9 +8,7 @@ package struct SaltedSHA256: Sendable, Hashable {
     package var salt: String
     package var separator: String
 
-    package init(salt: String, separator: String) {
-        (self.salt, self.separator) = (salt, separator)
-    }
+    package init(salt: String, separator: String) { (self.salt, self.separator) = (salt, separator) }
 
     /// Returns the bytes of the hash; nil unless `text` has 64 hexadecimal digits.
     package static func bytes(of text: String) -> [UInt8]? {

@@ -6,9 +6,7 @@ package struct StoredKeyReference: Sendable, Hashable {
     /// The hash of the enclave key's public half.
     package var enclaveKey: Data?
 
-    package init(note: Data, enclaveKey: Data? = nil) {
-        (self.note, self.enclaveKey) = (note, enclaveKey)
-    }
+    package init(note: Data, enclaveKey: Data? = nil) { (self.note, self.enclaveKey) = (note, enclaveKey) }
 
     /// Decodes note ‖ hash.
     ///

@@ -71,9 +71,7 @@ package final class PersonAuthenticator: Authenticator {
         for question in questions.withLock({ $0[context] ?? [] }) { question.cancel() }
     }
 
-    package func passcodeWasGiven() {
-        allowance.passcodeWasGiven()
-    }
+    package func passcodeWasGiven() { allowance.passcodeWasGiven() }
 
     private func means(_ verifier: any PasscodeVerifier, flags: AccessControl.Flags) -> PresenceMeans {
         // Looks for the reader only if a finger would help, because finding it starts a service.

@@ -2,9 +2,7 @@
 package struct ObjectAttributes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
 
-    package init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The object cannot be moved to another TPM, or under another parent.
     package static let fixedTPM = ObjectAttributes(rawValue: 1 << 1)

@@ -18,9 +18,7 @@ struct AuditLink: Equatable, Sendable {
     }
 
     /// Returns the tag that authenticates this record and all before it.
-    func tag(under seal: any AuditSeal) -> Data {
-        seal.tag(of: Data("record".utf8) + bytes)
-    }
+    func tag(under seal: any AuditSeal) -> Data { seal.tag(of: Data("record".utf8) + bytes) }
 }
 
 /// A record in the file: JSON that ends with the link and its tag.

@@ -35,9 +35,7 @@ package final class AuditLog: AuditSink {
     private let limits: AuditLimits
     private let state = Mutex(State())
 
-    package init(limits: AuditLimits = AuditLimits()) {
-        self.limits = limits
-    }
+    package init(limits: AuditLimits = AuditLimits()) { self.limits = limits }
 
     package func begin(in place: AuditPlace) {
         state.withLock { $0.place = place }

@@ -45,9 +45,7 @@ package struct AuditShares {
     /// The number of shares at which unused ones are forgotten.
     private var forgettingCount = 4_096
 
-    init(_ limits: Limits) {
-        self.limits = limits
-    }
+    init(_ limits: Limits) { self.limits = limits }
 
     /// Takes the place of a record from the shares of its program and its user.
     ///

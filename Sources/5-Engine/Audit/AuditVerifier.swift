@@ -253,9 +253,7 @@ package struct AuditVerifier {
         if key == nil || key != keyAtHead?.key { problem("has another key than the one that follows from the records") }
     }
 
-    private mutating func problem(_ what: String) {
-        report.problems.append("\(place) \(what)")
-    }
+    private mutating func problem(_ what: String) { report.problems.append("\(place) \(what)") }
 }
 
 extension AuditReport {

@@ -24,9 +24,7 @@ package struct EnclaveBlob: Sendable, Hashable {
     /// The uses of a key; empty for a sealed secret.
     package var uses: EnclaveKeyUses { EnclaveKeyUses(rawValue: content.rawValue) }
 
-    package func encoded() -> Data {
-        header + body
-    }
+    package func encoded() -> Data { header + body }
 
     /// The bytes that `body` is bound to: magic, version, enclave, content.
     package var header: Data {

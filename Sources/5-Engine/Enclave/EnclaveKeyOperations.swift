@@ -50,9 +50,7 @@ package protocol EnclaveKeyOperations: Sendable {
 package struct EnclaveKeyUses: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let signing = EnclaveKeyUses(rawValue: 1)
     package static let keyAgreement = EnclaveKeyUses(rawValue: 2)

@@ -37,9 +37,7 @@ package struct SearchTerms: Sendable {
         /// What the row itself must contain.
         package var required: [Int64]
 
-        package init(filed: [Int64], required: [Int64] = []) {
-            (self.filed, self.required) = (filed, required)
-        }
+        package init(filed: [Int64], required: [Int64] = []) { (self.filed, self.required) = (filed, required) }
     }
 
     private var lists: [List]

@@ -11,9 +11,7 @@ package final class TouchedGroups {
     /// Whether the transaction measures by how much it lets groups grow.
     package let isMeasured: Bool
 
-    init(isMeasured: Bool) {
-        self.isMeasured = isMeasured
-    }
+    init(isMeasured: Bool) { self.isMeasured = isMeasured }
 
     func insert(_ digest: Int64?) {
         if let digest { digests?.insert(digest) } else { digests = nil }

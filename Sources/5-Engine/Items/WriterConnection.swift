@@ -10,9 +10,7 @@ final class WriterConnection: @unchecked Sendable {
     private var opened: SQLConnection?
     private let hasOpened = Atomic(false)
 
-    init(open: @escaping @Sendable () throws -> SQLConnection) {
-        self.open = open
-    }
+    init(open: @escaping @Sendable () throws -> SQLConnection) { self.open = open }
 
     /// Lends the connection to `body`, after the earlier callers.
     func use<Result>(_ body: (SQLConnection) throws -> Result) throws -> Result {

@@ -26,9 +26,7 @@ package struct FormerKeys: Sendable {
     private var generations: [Generation] = []
 
     /// No former keys.
-    package init(of keybag: UUID) {
-        self.keybag = keybag
-    }
+    package init(of keybag: UUID) { self.keybag = keybag }
 
     /// The identifiers of the former keybags, the latest first.
     package var keybags: [UUID] { generations.map(\.keybag) }

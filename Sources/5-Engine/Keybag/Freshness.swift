@@ -14,9 +14,7 @@ package struct Freshness: Sendable, Equatable {
     private let secret: LockedBytes?
 
     /// What is stored, of which the enclave has revealed nothing.
-    init(counter: RollbackCounter, sealed: Data) {
-        (self.counter, self.sealed, secret) = (counter, sealed, nil)
-    }
+    init(counter: RollbackCounter, sealed: Data) { (self.counter, self.sealed, secret) = (counter, sealed, nil) }
 
     /// Makes a secret for a new keybag.
     ///

@@ -116,9 +116,7 @@ package struct RecoveryKey: Sendable {
 
     private static func timesX(_ value: UInt8) -> UInt8 { (value << 1 & 31) ^ (value & 16 == 0 ? 0 : 5) }
 
-    private init(bytes: LockedBytes) {
-        self.bytes = bytes
-    }
+    private init(bytes: LockedBytes) { self.bytes = bytes }
 
     /// The key that Argon2id made from the password of a backup.
     ///

@@ -184,9 +184,7 @@ private struct Reader {
         return bytes[position..<(position + count)]
     }
 
-    mutating func data(count: Int) throws(SealingError) -> Data {
-        Data(try take(count))
-    }
+    mutating func data(count: Int) throws(SealingError) -> Data { Data(try take(count)) }
 
     mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(SealingError) -> Integer {
         Integer(bigEndianBytes: try take(MemoryLayout<Integer>.size))

@@ -8,9 +8,7 @@ package struct TPMAddress: Sendable, Hashable {
     /// The kernel's resource manager, with which many programs can use the TPM at once.
     package static let standard = "device:/dev/tpmrm0"
 
-    init(text: String) {
-        self.text = text
-    }
+    init(text: String) { self.text = text }
 
     /// The device file of a TPM with a kernel driver; nil for another transport.
     package var device: String? {

@@ -240,11 +240,7 @@ final class TPMContext {
         _ = try? make(Template.sealed, &sensitive, under: parent)
     }
 
-    func noteGuardedObject() {
-        usedGuardedObject = true
-    }
+    func noteGuardedObject() { usedGuardedObject = true }
 
-    func forgetGuardedObjects() {
-        usedGuardedObject = false
-    }
+    func forgetGuardedObjects() { usedGuardedObject = false }
 }

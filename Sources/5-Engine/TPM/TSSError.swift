@@ -94,7 +94,5 @@ struct TSSError: Error {
     }
 
     /// Returns what happened to the command, for a person.
-    func words(_ tss: TSS) -> String {
-        "the TPM refused \(command) (\(reason(tss)))"
-    }
+    func words(_ tss: TSS) -> String { "the TPM refused \(command) (\(reason(tss)))" }
 }

@@ -38,25 +38,23 @@ package struct FairLine<Element> {
     /// How many wait.
     private(set) var count = 0
 
-    package init(_ places: Places) {
-        self.places = places
-    }
+    init(_ places: Places) { self.places = places }
 
-    package var isEmpty: Bool { waiting.isEmpty }
+    var isEmpty: Bool { waiting.isEmpty }
 
-    package func hasPlace(for program: ServedProgram) -> Bool {
+    func hasPlace(for program: ServedProgram) -> Bool {
         let ofProgram = takenByProgram[program, default: 0]
         return taken < places.all && ofProgram < places.ofProgram
             && (takenByUser[program.user, default: 0] < places.ofUser || places.keepsFirst && ofProgram == 0)
     }
 
-    package mutating func take(_ program: ServedProgram) {
+    mutating func take(_ program: ServedProgram) {
         taken += 1
         takenByUser[program.user, default: 0] += 1
         takenByProgram[program, default: 0] += 1
     }
 
-    package mutating func giveBack(_ program: ServedProgram) {
+    mutating func giveBack(_ program: ServedProgram) {
         taken -= 1
         // Only those that have a place are kept, however many programs come and go.
         Self.count(down: program.user, in: &takenByUser)
@@ -69,7 +67,7 @@ package struct FairLine<Element> {
     }
 
     /// Lines somebody up behind the others of its program.
-    package mutating func append(_ element: Element, of program: ServedProgram) {
+    mutating func append(_ element: Element, of program: ServedProgram) {
         count += 1
         guard let user = waiting.firstIndex(where: { $0.user == program.user }) else {
             waiting.append(
@@ -86,7 +84,7 @@ package struct FairLine<Element> {
     /// Takes somebody out of the line.
     ///
     /// - Returns: Whether it was there.
-    package mutating func remove(of program: ServedProgram, where isMeant: (Element) -> Bool) -> Bool {
+    mutating func remove(of program: ServedProgram, where isMeant: (Element) -> Bool) -> Bool {
         guard let user = waiting.firstIndex(where: { $0.user == program.user }),
             let own = waiting[user].programs.firstIndex(where: { $0.program == program }),
             let place = waiting[user].programs[own].waiters.firstIndex(where: isMeant)
@@ -99,7 +97,7 @@ package struct FairLine<Element> {
     }
 
     /// Takes a place for the next one who may have it; user and program then go behind the others.
-    package mutating func popNext() -> Element? {
+    mutating func popNext() -> Element? {
         guard taken < places.all else { return nil }
         for userIndex in waiting.indices {
             guard let index = waiting[userIndex].programs.firstIndex(where: { hasPlace(for: $0.program) }) else {

@@ -41,9 +41,7 @@ struct SSHWriter {
 
     mutating func append(byte: UInt8) { message.append(byte) }
 
-    mutating func append(uint32 number: UInt32) {
-        message.append(bigEndian: number)
-    }
+    mutating func append(uint32 number: UInt32) { message.append(bigEndian: number) }
 
     mutating func append(string bytes: some Collection<UInt8>) {
         append(uint32: UInt32(truncatingIfNeeded: bytes.count))

@@ -59,7 +59,7 @@ struct TransferredSecret {
         (parameters, value) = try session.close(secret)
     }
 
-    /// Returns the value as the program meant it.
+    /// Decrypts the value with the key of its session, and checks its length.
     func opened(in sessions: inout SecretSessions) throws(SecretServiceError) -> Data {
         let opened = try sessions.session(at: session).open(parameters, value)
         guard opened.count <= Self.limit else { throw .limit("a secret has up to 2 MiB") }

@@ -90,9 +90,7 @@ package struct WrappedUnderPassword: Equatable, Sendable {
     /// Empty until the key is wrapped.
     let key: Data
 
-    init(cost: PasswordCost, salt: [UInt8]) {
-        (self.cost, self.salt, key) = (cost, salt, Data())
-    }
+    init(cost: PasswordCost, salt: [UInt8]) { (self.cost, self.salt, key) = (cost, salt, Data()) }
 
     /// - Throws: ``SealedFileError/tooCostly(path:cost:)`` before any work is done.
     package init(_ wrapped: Data, path: String) throws(SealedFileError) {

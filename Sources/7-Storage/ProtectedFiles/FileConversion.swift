@@ -11,9 +11,7 @@ import VaultInterface
 package struct FileConversion: Sendable {
     let keys: any FileKeySource
 
-    package init(keys: any FileKeySource) {
-        self.keys = keys
-    }
+    package init(keys: any FileKeySource) { self.keys = keys }
 
     /// The number of bytes that are read at a time.
     static let pieceSize = 1 << 20

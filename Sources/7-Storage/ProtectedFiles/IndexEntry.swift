@@ -12,9 +12,7 @@ struct IndexEntry: Equatable {
     private var nonce: (UInt64, UInt32)
     private var tag: (UInt64, UInt64)
 
-    private init(nonce: (UInt64, UInt32), tag: (UInt64, UInt64)) {
-        (self.nonce, self.tag) = (nonce, tag)
-    }
+    private init(nonce: (UInt64, UInt32), tag: (UInt64, UInt64)) { (self.nonce, self.tag) = (nonce, tag) }
 
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         nonce.0 = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

@@ -184,9 +184,7 @@ package final class SealedFile: @unchecked Sendable {
     }
 
     /// Waits until all written data are on the disk.
-    package func synchronize() throws(SealedFileError) {
-        try locked(opened.file.synchronize())
-    }
+    package func synchronize() throws(SealedFileError) { try locked(opened.file.synchronize()) }
 
     /// Moves the file to another class, in a time that does not depend on its size. Both classes must be unlocked.
     package func changeClass(

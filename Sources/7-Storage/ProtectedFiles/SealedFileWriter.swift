@@ -69,9 +69,7 @@ package final class SealedFileWriter {
         buffer = larger
     }
 
-    package func write(_ data: Data) throws(SealedFileError) {
-        try data.withBytes(write)
-    }
+    package func write(_ data: Data) throws(SealedFileError) { try data.withBytes(write) }
 
     /// Adds zeros, which take no room on the disk.
     package func skip(_ count: UInt64) throws(SealedFileError) {

@@ -10,7 +10,7 @@ final class CipherJournal: JournalForm {
 
     func header(_ sector: UnsafeRawPointer, at offset: Int64) -> JournalHeader { JournalHeader(sector: sector) }
 
-    /// SQLite's own rules say that.
+    /// Returns false: SQLite decides by its own rules whether the journal is valid.
     func isOver(_ header: JournalHeader, willPlay: Bool) -> Bool { false }
 
     func seal(_ record: UnsafeRawPointer, checksum: UInt32) throws(VFSFailure) {

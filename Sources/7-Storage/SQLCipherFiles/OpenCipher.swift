@@ -7,7 +7,8 @@ import DatabaseVFS
 final class OpenCipher {
     let room: PageRoom
     let pages: CipherPages
-    /// With the last bytes of the sealed page, which change whenever it is written.
+    /// What is known of the first page. Its seal is the last bytes of the sealed page, which change whenever it is
+    /// written.
     var firstPage: FirstPage<[UInt8]>?
     private let recent: RecentPages
 

@@ -36,9 +36,7 @@ public struct CredentialsError: CodedError {
         private let name: String
 
         /// A kind of one's own.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The name, such as `unknownHash`.
         public var description: String { name }

@@ -22,9 +22,7 @@ public struct PasswordProtectedFile: Sendable, Hashable {
     public let url: URL
 
     /// - Parameter url: Of the scheme `file`; operations on others throw ``ProtectedFileError/Code/invalidRequest``.
-    public init(_ url: URL) {
-        self.url = url
-    }
+    public init(_ url: URL) { self.url = url }
 
     /// A password, in memory that is wiped in the end.
     public struct Password: Sendable {

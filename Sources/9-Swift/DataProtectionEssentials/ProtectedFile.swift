@@ -30,9 +30,7 @@ public struct ProtectedFile: Sendable, Hashable {
     public let url: URL
 
     /// - Parameter url: Of the scheme `file`; operations on others throw ``ProtectedFileError/Code/invalidRequest``.
-    public init(_ url: URL) {
-        self.url = url
-    }
+    public init(_ url: URL) { self.url = url }
 
     /// - Parameter path: Absolute, or from the current folder on.
     public init(path: String) {

@@ -81,9 +81,7 @@ public struct ProtectedFileChunks: AsyncSequence, Sendable {
         /// The next piece, or nil at the end of the data.
         ///
         /// - Throws: ``ProtectedFileError``.
-        public mutating func next() async throws -> Data? {
-            try await reading.reader.next()
-        }
+        public mutating func next() async throws -> Data? { try await reading.reader.next() }
     }
 }
 
@@ -127,9 +125,7 @@ public struct ProtectedFileBytes: AsyncSequence, Sendable {
         /// The next byte, or nil at the end of the data.
         ///
         /// - Throws: ``ProtectedFileError``.
-        public mutating func next() async throws -> UInt8? {
-            try await next(isolation: nil)
-        }
+        public mutating func next() async throws -> UInt8? { try await next(isolation: nil) }
     }
 }
 

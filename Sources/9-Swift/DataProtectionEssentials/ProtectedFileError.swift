@@ -40,9 +40,7 @@ public struct ProtectedFileError: CodedError {
         private let name: String
 
         /// A kind of one's own.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The name, such as `locked`.
         public var description: String { name }

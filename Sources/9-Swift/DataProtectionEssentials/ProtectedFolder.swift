@@ -21,9 +21,7 @@ public struct ProtectedFolder: Sendable, Hashable {
     public let url: URL
 
     /// - Parameter url: Of the scheme `file`.
-    public init(_ url: URL) {
-        self.url = url
-    }
+    public init(_ url: URL) { self.url = url }
 
     /// - Parameter path: Absolute, or from the current folder on.
     public init(path: String) {

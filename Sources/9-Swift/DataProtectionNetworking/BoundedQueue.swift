@@ -30,7 +30,5 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
     func endTransfer() { isOver.store(true, ordering: .releasing) }
 
     /// Adds what is not part of the transfer, behind what has arrived. It never waits.
-    func addUnbounded(_ block: @escaping @Sendable () -> Void) {
-        super.addOperation(block)
-    }
+    func addUnbounded(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
 }

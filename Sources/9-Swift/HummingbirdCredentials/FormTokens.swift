@@ -16,9 +16,7 @@ public struct FormTokens: Sendable {
 
     /// - Parameter key: The same in all processes that serve a site, and after a restart: with another one, pages that
     ///   were open before can no longer be sent.
-    public init(key: SymmetricKey = SymmetricKey(size: .bits256)) {
-        self.key = key
-    }
+    public init(key: SymmetricKey = SymmetricKey(size: .bits256)) { self.key = key }
 
     /// A new token, in 64 characters that may stand in HTML and in URLs.
     ///

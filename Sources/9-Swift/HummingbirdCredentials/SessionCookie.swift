@@ -23,9 +23,7 @@ public struct SessionCookie: Sendable, Hashable {
     }
 
     /// The text of the cookie in a request; nil if there is none.
-    public func text(in request: Request) -> String? {
-        request.cookies[name]?.value
-    }
+    public func text(in request: Request) -> String? { request.cookies[name]?.value }
 
     /// Gives a browser a token.
     ///
@@ -49,9 +47,7 @@ public struct SessionCookie: Sendable, Hashable {
     }
 
     /// Takes the token away from a browser.
-    public func remove(from response: inout Response) {
-        response.setCookie(cookie("", .zero))
-    }
+    public func remove(from response: inout Response) { response.setCookie(cookie("", .zero)) }
 
     func cookie(_ value: String, _ lifetime: Duration?) -> Cookie {
         // Lax, not strict: who follows a link from a letter is signed in. What changes something is posted.

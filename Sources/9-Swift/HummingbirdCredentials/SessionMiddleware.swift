@@ -55,9 +55,7 @@ public struct SignInRequired<Context: SignInRequestContext>: RouterMiddleware {
     private let page: String?
 
     /// - Parameter page: Where the others are sent, such as `/sign-in`; nil for an error with status 401.
-    public init(redirectingTo page: String? = nil) {
-        self.page = page
-    }
+    public init(redirectingTo page: String? = nil) { self.page = page }
 
     public func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

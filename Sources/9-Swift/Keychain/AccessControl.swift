@@ -15,9 +15,7 @@ extension Keychain {
         public let rawValue: UInt64
 
         /// The flags with these bits.
-        public init(rawValue: UInt64) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
 
         /// A person is there: a fingerprint, else the passcode. Goes with no other condition but
         /// ``applicationPassword``.

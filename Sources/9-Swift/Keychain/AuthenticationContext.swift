@@ -67,9 +67,7 @@ extension Keychain {
         }
 
         /// Ends the context for good: a prompt that is shown for it goes away, and operations that name it fail.
-        public func invalidate() {
-            state.invalidate()
-        }
+        public func invalidate() { state.invalidate() }
 
         /// Whether the two are the same context.
         public static func == (left: AuthenticationContext, right: AuthenticationContext) -> Bool {
@@ -77,8 +75,6 @@ extension Keychain {
         }
 
         /// Hashes the context's identity.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(ObjectIdentifier(self))
-        }
+        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 }

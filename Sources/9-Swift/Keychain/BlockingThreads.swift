@@ -21,9 +21,7 @@ package final class BlockingThreads: Sendable {
         /// - Parameters:
         ///   - count: How many jobs may wait for a thread. One for which a thread is free does not wait.
         ///   - failure: What is thrown in the place of waiting.
-        package init(_ count: Int, orThrow failure: any Error) {
-            (self.count, self.failure) = (count, failure)
-        }
+        package init(_ count: Int, orThrow failure: any Error) { (self.count, self.failure) = (count, failure) }
     }
 
     private struct State {
@@ -178,9 +176,7 @@ private struct JobQueue: Sendable {
         return nil
     }
 
-    mutating func remove(_ place: Place) -> Job? {
-        jobs.removeValue(forKey: place)
-    }
+    mutating func remove(_ place: Place) -> Job? { jobs.removeValue(forKey: place) }
 }
 
 /// Whether a job still waits, has begun or was called off: decides who resumes the waiting task.

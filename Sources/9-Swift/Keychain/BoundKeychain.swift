@@ -114,9 +114,7 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func data(_ account: String) throws -> Data? {
-        try item(account, includingValue: true)?.value
-    }
+    func data(_ account: String) throws -> Data? { try item(account, includingValue: true)?.value }
 
     /// The bytes a change starts from; nil if there is no item.
     func dataForChange(_ account: String) throws -> Data? {
@@ -156,9 +154,7 @@ struct BoundKeychain: Sendable {
         }
     }
 
-    func remove(_ account: String) throws -> Bool {
-        try delete(query(account)) > 0
-    }
+    func remove(_ account: String) throws -> Bool { try delete(query(account)) > 0 }
 
     /// Whether the stored bytes were `expected` and are now `new`; nil stands for no item.
     func exchange(_ account: String, expecting expected: Data?, with new: Data?) throws -> Bool {
@@ -212,9 +208,7 @@ struct BoundKeychain: Sendable {
         return try KeychainError.translating { try session.perform(CopyItems(query, includingValues: true)) }
     }
 
-    func removeAll() throws -> Int {
-        try delete(query(nil))
-    }
+    func removeAll() throws -> Int { try delete(query(nil)) }
 
     private func delete(_ query: ItemQuery) throws -> Int {
         do {

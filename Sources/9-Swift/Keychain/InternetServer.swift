@@ -54,9 +54,7 @@ public struct InternetServer: Sendable, Hashable {
         public var rawValue: String
 
         /// The protocol with this four-character name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// FTP (`kSecAttrProtocolFTP`).
         public static let ftp = NetworkProtocol(rawValue: "ftp ")
@@ -110,9 +108,7 @@ public struct InternetServer: Sendable, Hashable {
         public var rawValue: String
 
         /// The type with this four-character name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The protocol's own way (`kSecAttrAuthenticationTypeDefault`).
         public static let `default` = AuthenticationType(rawValue: "dflt")

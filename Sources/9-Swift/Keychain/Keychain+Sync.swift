@@ -42,16 +42,12 @@ extension Keychain {
     /// - Returns: Whether there was one.
     /// - Throws: ``KeychainError``.
     @discardableResult
-    public func remove(_ account: String) throws -> Bool {
-        try bound().remove(account)
-    }
+    public func remove(_ account: String) throws -> Bool { try bound().remove(account) }
 
     /// Whether there is an item for an account. Asks nobody, and answers while the vault is locked.
     ///
     /// - Throws: ``KeychainError``.
-    public func contains(_ account: String) throws -> Bool {
-        try bound().contains(account)
-    }
+    public func contains(_ account: String) throws -> Bool { try bound().contains(account) }
 
     /// Replaces the value of an account if it is the expected one: compare and swap.
     ///
@@ -146,9 +142,7 @@ extension Keychain {
     /// ```
     ///
     /// - Throws: ``KeychainError/Code/itemNotFound`` when there is no such item.
-    public func protect(_ account: String) throws {
-        try bound().protect(account)
-    }
+    public func protect(_ account: String) throws { try bound().protect(account) }
 
     /// Removes every item of the service or server, as on sign-out.
     ///
@@ -157,9 +151,7 @@ extension Keychain {
     /// - Returns: How many items there were.
     /// - Throws: ``KeychainError``.
     @discardableResult
-    public func removeAll() throws -> Int {
-        try bound().removeAll()
-    }
+    public func removeAll() throws -> Int { try bound().removeAll() }
 
     private func bound() throws -> BoundKeychain {
         BoundKeychain(keychain: self, session: try .currentForKeychain())

@@ -28,9 +28,7 @@ extension Keychain {
             Recipient(kind: .passphrase(passphrase))
         }
 
-        private init(kind: Kind) {
-            self.kind = kind
-        }
+        private init(kind: Kind) { self.kind = kind }
     }
 
     /// Returns a file with items of this keychain, which only the recipient can open.

@@ -64,9 +64,7 @@ public struct KeychainChanges: AsyncSequence, Sendable {
     let stream: AsyncStream<VaultChange>
 
     /// The iterator; a sequence is for one of them.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(base: stream.makeAsyncIterator())
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
     /// Waits for changes.
     public struct Iterator: AsyncIteratorProtocol {
@@ -80,8 +78,6 @@ public struct KeychainChanges: AsyncSequence, Sendable {
         }
 
         /// The next change, or nil when the task was canceled.
-        public mutating func next() async -> KeychainChange? {
-            await next(isolation: nil)
-        }
+        public mutating func next() async -> KeychainChange? { await next(isolation: nil) }
     }
 }

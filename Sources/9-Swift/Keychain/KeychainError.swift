@@ -44,9 +44,7 @@ public struct KeychainError: CodedError {
         private let name: String
 
         /// A kind of one's own.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The name, such as `itemNotFound`.
         public var description: String { name }

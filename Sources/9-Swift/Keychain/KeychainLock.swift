@@ -41,9 +41,7 @@ public enum KeychainLock {
     /// The state of the lock.
     ///
     /// - Throws: ``KeychainError``.
-    public static func status() throws -> Status {
-        Status(try perform(ReadStatus()))
-    }
+    public static func status() throws -> Status { Status(try perform(ReadStatus())) }
 
     /// Sets a passcode where there is none. The items stay; those stored from now on under
     /// ``KeychainAccessibility/whenPasscodeSetThisDeviceOnly`` live as long as there is one.

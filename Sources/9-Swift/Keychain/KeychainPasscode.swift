@@ -23,9 +23,7 @@ public struct KeychainPasscode: Sendable {
         self.init(secret: try KeychainError.translating { try bytes.withUnsafeBytes { try SecretBytes(copying: $0) } })
     }
 
-    private init(secret: SecretBytes) {
-        self.secret = secret
-    }
+    private init(secret: SecretBytes) { self.secret = secret }
 
     /// What guessing a passcode costs, and how often it may fail.
     public struct Options: Sendable, Hashable {

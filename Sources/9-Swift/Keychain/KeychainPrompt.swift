@@ -40,7 +40,5 @@ public enum KeychainPrompt {
     }
 
     /// Goes back to the terminal and pinentry.
-    public static func useStandard() {
-        ProcessVault.prompt = nil
-    }
+    public static func useStandard() { ProcessVault.prompt = nil }
 }

@@ -200,9 +200,7 @@ public struct KeychainFailureReport: Sendable {
         self.body = body
     }
 
-    func callAsFunction(_ error: KeychainError, _ declaration: String) {
-        body(error, declaration)
-    }
+    func callAsFunction(_ error: KeychainError, _ declaration: String) { body(error, declaration) }
 
     /// A line on standard error. The default.
     public static let standardError = KeychainFailureReport { error, declaration in

@@ -10,9 +10,7 @@ public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
     let account: String
 
     /// An iterator that begins with the value of the moment it is first asked.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(keychain: keychain, account: account)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(keychain: keychain, account: account) }
 
     /// Waits for the value to become another one.
     public struct Iterator: AsyncIteratorProtocol {
@@ -53,9 +51,7 @@ public struct KeychainValues<Value: KeychainValue>: AsyncSequence, Sendable {
         /// The next value, as with an isolation.
         ///
         /// - Throws: ``KeychainError``.
-        public mutating func next() async throws -> Value?? {
-            try await next(isolation: nil)
-        }
+        public mutating func next() async throws -> Value?? { try await next(isolation: nil) }
 
         private mutating func nextData(isolation actor: isolated (any Actor)?) async throws -> Data?? {
             switch state {

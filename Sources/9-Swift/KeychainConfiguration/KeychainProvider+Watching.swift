@@ -2,6 +2,7 @@
 import Configuration
 import Foundation
 import Keychain
+import VaultInterface
 
 // The library's protocol runs these where the caller runs, and so do its handlers.
 extension KeychainProvider {

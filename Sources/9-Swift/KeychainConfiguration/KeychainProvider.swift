@@ -2,6 +2,7 @@
 import Configuration
 import Foundation
 import Keychain
+import VaultInterface
 
 /// Configuration from the keychain: the secrets of one service, for swift-configuration's `ConfigReader`.
 ///

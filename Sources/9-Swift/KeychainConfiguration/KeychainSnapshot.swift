@@ -55,8 +55,6 @@ extension KeychainSnapshot: CustomStringConvertible, CustomDebugStringConvertibl
 }
 
 extension KeychainSnapshot.Values: CustomReflectable {
-    var customMirror: Mirror {
-        Mirror(self, children: ["count": count], displayStyle: .struct)
-    }
+    var customMirror: Mirror { Mirror(self, children: ["count": count], displayStyle: .struct) }
 }
 #endif

@@ -43,9 +43,7 @@ struct ValueForms: Sendable {
         return ConfigBytesFromBase64StringDecoder().decode(text)
     }
 
-    private func strings(_ text: String) -> [String] {
-        Self.json(text) ?? parts(text)
-    }
+    private func strings(_ text: String) -> [String] { Self.json(text) ?? parts(text) }
 
     private func elements<Element: Decodable>(_ text: String, _ element: (String) -> Element?) -> [Element]? {
         Self.json(text) ?? Self.all(parts(text), element)

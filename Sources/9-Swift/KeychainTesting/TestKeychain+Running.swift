@@ -47,14 +47,10 @@ extension TestKeychain {
     /// process has one such place, so tests that use it have to run one after the other, in Swift
     /// Testing with the trait `.serialized`. A keychain whose ``run(_:)`` is in progress goes
     /// before this one.
-    public func replaceProcessKeychain() {
-        ProcessVault.replace(with: self)
-    }
+    public func replaceProcessKeychain() { ProcessVault.replace(with: self) }
 
     /// Ends what ``replaceProcessKeychain()`` began: the process uses its own keychain again.
-    public static func restoreProcessKeychain() {
-        ProcessVault.replace(with: nil)
-    }
+    public static func restoreProcessKeychain() { ProcessVault.replace(with: nil) }
 }
 
 /// Runs `body` with a new, empty keychain in the place of the process's own.

@@ -128,14 +128,10 @@ public final class TestKeychain: Sendable {
     }
 
     /// Unlocks the device.
-    public func unlock() {
-        vault.enter(.unlocked)
-    }
+    public func unlock() { vault.enter(.unlocked) }
 
     /// Starts the device anew: until ``unlock()`` only items that are accessible 'always' are available.
-    public func reboot() {
-        vault.enter(.beforeFirstUnlock)
-    }
+    public func reboot() { vault.enter(.beforeFirstUnlock) }
 
     /// Whether the device has a passcode.
     public var isPasscodeSet: Bool { vault.hasPasscodeClass }
@@ -241,9 +237,7 @@ public final class TestKeychain: Sendable {
 
     /// Enrols another finger or face: items with `biometryCurrentSet` that exist become unusable, and the domain
     /// state of `LAContext` changes.
-    public func changeBiometry() {
-        authenticator.changeBiometry()
-    }
+    public func changeBiometry() { authenticator.changeBiometry() }
 
     /// The prompts a person would have seen so far, oldest first; nil stands for a prompt without words
     /// of the caller.
@@ -259,9 +253,7 @@ public final class TestKeychain: Sendable {
     }
 
     /// Moves the keychain's time by `duration`, without waiting.
-    public func advanceTime(by duration: Duration) {
-        clock.advance(by: duration / .seconds(1))
-    }
+    public func advanceTime(by duration: Duration) { clock.advance(by: duration / .seconds(1)) }
 }
 
 extension TestKeychain: VaultSessionProvider {

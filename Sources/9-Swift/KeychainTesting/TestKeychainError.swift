@@ -6,7 +6,5 @@ public struct TestKeychainError: Error, Sendable, CustomStringConvertible {
     /// The reason.
     public var description: String { reason }
 
-    init(reason: String) {
-        self.reason = reason
-    }
+    init(reason: String) { self.reason = reason }
 }

@@ -142,9 +142,7 @@ public final class ProtectedDatabase: Sendable {
     ///
     /// - Throws: ``ProtectedDatabaseError/Code/locked`` while the key's class is closed, and
     ///   ``ProtectedDatabaseError/Code/closed`` after ``close()``.
-    public func connection() throws -> any DatabaseWriter {
-        try acquire(counting: false).writer
-    }
+    public func connection() throws -> any DatabaseWriter { try acquire(counting: false).writer }
 
     /// The connections, opened again if they can be.
     ///

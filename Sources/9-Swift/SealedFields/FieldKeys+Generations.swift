@@ -37,9 +37,7 @@ extension FieldKeys {
     /// The generations, oldest first. Asks nobody.
     ///
     /// - Throws: ``SealedFieldsError``.
-    public func generations() throws -> [Generation] {
-        try keyring.generations()
-    }
+    public func generations() throws -> [Generation] { try keyring.generations() }
 
     /// Makes a new key that seals values from now on: in this program at once, and in other running programs within 30
     /// seconds.

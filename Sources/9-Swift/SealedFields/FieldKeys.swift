@@ -71,9 +71,7 @@ public final class FieldKeys: Sendable {
 
     /// Removes the keys from memory and wipes them. The next value needs the keychain again, and the keychain may ask a
     /// person.
-    public func discard() {
-        keyring.discard()
-    }
+    public func discard() { keyring.discard() }
 
     /// Removes all keys of the keyring from the keychain and from memory. Values that they sealed can never be opened
     /// again.

@@ -29,9 +29,7 @@ public struct SealedColumnValue<Value: Codable>: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    init(unchecked bytes: Data) {
-        self.bytes = bytes
-    }
+    init(unchecked bytes: Data) { self.bytes = bytes }
 
     /// The algorithm that sealed it.
     public var algorithm: SealingAlgorithm { SealingAlgorithm(number: bytes[bytes.startIndex + 1]) }

@@ -29,9 +29,7 @@ public struct SealedField<Value: Codable> {
     private var stored: (bytes: Data, place: FieldPlace, database: String)?
 
     /// A property with a value that is sealed when the record is saved.
-    public init(wrappedValue: Value) {
-        self.wrappedValue = wrappedValue
-    }
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 }
 
 extension SealedField: Sendable where Value: Sendable {}

@@ -40,9 +40,7 @@ public struct SealedFieldsError: CodedError {
         private let name: String
 
         /// Makes a kind of your own.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The name, such as `locked`.
         public var description: String { name }

@@ -43,9 +43,7 @@ final class SealingPass: Sendable {
     // Safe: a pass is made, filled and emptied by one call of `SealedRecord.encode(to:)`, on its thread.
     nonisolated(unsafe) private(set) var fields: [(key: any CodingKey, field: Field)] = []
 
-    func add(_ key: any CodingKey, _ field: Field) {
-        fields.append((key, field))
-    }
+    func add(_ key: any CodingKey, _ field: Field) { fields.append((key, field)) }
 }
 
 /// A record as GRDB alone fetches and saves it.

@@ -84,26 +84,42 @@ import Testing
         #expect(gathered.isEmpty && gathered.hasRoom(at: 0) && gathered.loss == nil)
     }
 
-    /// A chunk whose other bytes cannot be read is not there afterwards, and what was collected before is.
-    @Test func aWriteThatFailsLeavesNothing() throws {
+    /// A chunk whose other bytes cannot be read is not collected, and what was collected before is.
+    @Test func damagedChunksAreNotCollected() throws {
         var gathered = Gathered()
         try add(Array(repeating: 7, count: 2 * Self.chunk), at: 0, to: &gathered)
         try gathered.write(to: file)
-        file.discardKey()
-        keys.close(.complete)
-        #expect(throws: Errno.self) { try add([1], at: 0, to: &gathered) }
+        let below = try FileHandle(forUpdating: URL(filePath: folder.path(of: "file")))
+        try below.seek(toOffset: below.seekToEnd() - 64)
+        try below.write(contentsOf: Data(count: 64))
+        #expect(throws: Errno(EIO)) { try add([1], at: Self.chunk, to: &gathered) }
         #expect(gathered.isEmpty)
-        keys.open(.complete)
-        try file.renewKey(keys)
+        try add([1], at: 0, to: &gathered)
+        #expect(throws: Errno(EIO)) { try add([2], at: Self.chunk, to: &gathered) }
+        #expect(gathered.length == UInt64(2 * Self.chunk))
+        try gathered.write(to: file)
+        #expect(try file.read(Self.chunk, at: 0) == Data([1] + Array(repeating: 7, count: Self.chunk - 1)))
+        // A write of the whole chunk needs no other bytes.
+        try add(Array(repeating: 8, count: Self.chunk), at: Self.chunk, to: &gathered)
+        try gathered.write(to: file)
+        #expect(try file.read(Self.chunk + 1, at: UInt64(Self.chunk)) == Data(repeating: 8, count: Self.chunk))
+    }
+
+    /// What cannot be written stays collected.
+    @Test func writesWithoutAKeyStay() throws {
+        var gathered = Gathered()
+        keys.close(.complete)
         try add([1], at: 0, to: &gathered)
         file.discardKey()
-        #expect(throws: Errno.self) { try add([2], at: Self.chunk, to: &gathered) }
-        // What cannot be written stays.
-        #expect(throws: Errno.self) { try gathered.write(to: file) }
-        #expect(gathered.length == UInt64(2 * Self.chunk))
+        #expect(throws: Errno(EACCES)) { try gathered.write(to: file) }
+        #expect(gathered.length == 1)
+        var empty = Gathered()
+        #expect(throws: Errno(EACCES)) { try add([1], at: 0, to: &empty) }
+        #expect(empty.isEmpty)
+        keys.open(.complete)
         try file.renewKey(keys)
         try gathered.write(to: file)
-        #expect(try file.read(2 * Self.chunk + 1, at: 0) == Data([1] + Array(repeating: 7, count: 2 * Self.chunk - 1)))
+        #expect(try file.read(2, at: 0) == Data([1]) && gathered.isEmpty)
     }
 
     /// The reason of a loss is given until it is taken, also with later writes.

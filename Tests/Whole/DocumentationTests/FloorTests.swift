@@ -94,6 +94,15 @@ import Testing
             try problems("KeychainCommand") { $0.text = $0.text.replacing("\"lock\",", with: "\"shut\",") } == [
                 "keychain's help does not have lock", "keychain's help has shut: there is none",
             ])
+        #expect(
+            try problems("Connections") { $0.sign = $0.sign?.replacing("SSHAgentTests", with: "SystemHTTPTests") }
+                == ["Connections is said to be tested by SystemHTTPTests, which does not use it"])
+        #expect(
+            try problems("VaultInterface") { $0.text = $0.text.replacing(" EraseVault.self,", with: "") }
+                == ["42 operations have a number, and 41 are listed"])
+        #expect(
+            try problems("VaultInterface") { $0.text = $0.text.replacing("UInt8 = 44", with: "UInt8 = 43") }
+                == ["two operations have the same number"])
         var changed = house
         changed.strangers = ["Sources/5-Engine/New"]
         #expect(changed.problems == ["Sources/5-Engine/New is not in Package.swift"])

@@ -115,16 +115,41 @@ struct House {
             found += module.longFiles.map { "\($0) has more than 500 lines" }
             if module.isInHouse, module.isSwift { found += problemsOfTests(module) }
         }
-        return found + problemsOfCommands
+        return found + problemsOfOperations + problemsOfCommands
     }
 
     private func problemsOfTests(_ module: Module) -> [String] {
         let testers = testers(of: module)
         guard !testers.isEmpty else { return ["\(module.name) has no tests, and its sign does not say who tests it"] }
-        let known = testsOfExamples.union(modules.map(\.name))
-        return testers.filter { !known.contains($0) }.map {
-            "\(module.name) is said to be tested by \($0): there is none"
+        return testers.filter { !testsOfExamples.contains($0) }.compactMap { tester in
+            if !modules.contains(where: { $0.name == tester }) {
+                return "\(module.name) is said to be tested by \(tester): there is none"
+            }
+            return reached(from: tester).contains(module.name)
+                ? nil : "\(module.name) is said to be tested by \(tester), which does not use it"
         }
+    }
+
+    /// The modules that a target is built with.
+    private func reached(from target: String) -> Set<String> {
+        var found: Set<String> = []
+        var next = [target]
+        while let name = next.popLast() {
+            guard let module = modules.first(where: { $0.name == name }) else { continue }
+            next += (module.uses + module.links).filter { found.insert($0).inserted }
+        }
+        return found
+    }
+
+    /// Each operation with a number is in the list of the operations: a daemon refuses any other.
+    private var problemsOfOperations: [String] {
+        guard let contract = modules.first(where: { $0.name == "VaultInterface" })?.text,
+            let list = contract.firstMatch(of: #/let operations: \[any VaultOperation\.Type\] = \[([^\]]*)\]/#)
+        else { return ["VaultInterface has no list of operations"] }
+        let listed = list.1.matches(of: #/(\w+)\.self/#).count
+        let numbers = contract.matches(of: #/static let number: UInt8 = (\d+)/#).map { String($0.1) }
+        guard Set(numbers).count == numbers.count else { return ["two operations have the same number"] }
+        return listed == numbers.count ? [] : ["\(numbers.count) operations have a number, and \(listed) are listed"]
     }
 
     /// The sign of a module of commands lists them, each in its folder, and the program's list has all of them.

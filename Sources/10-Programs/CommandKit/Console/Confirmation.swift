@@ -10,9 +10,7 @@ package struct Confirmation {
     /// What did not happen if the person types something else, as in "erased".
     package let verb: String
 
-    package init(loss: String, word: String, verb: String) {
-        (self.loss, self.word, self.verb) = (loss, word, verb)
-    }
+    package init(loss: String, word: String, verb: String) { (self.loss, self.word, self.verb) = (loss, word, verb) }
 
     /// Asks at the terminal.
     ///

@@ -3,17 +3,17 @@ import CLibrary
 import Synchronization
 
 /// The descriptor that the handler writes a signal's number to; -1 while nobody waits.
-private let agentWriter = Atomic<Int32>(-1)
+private let signalWriter = Atomic<Int32>(-1)
 
 /// At file scope because C calls it, on any thread.
-private func noteAgentSignal(_ number: Int32) {
+private func noteSignal(_ number: Int32) {
     let before = errno
     var byte = UInt8(truncatingIfNeeded: number)
-    _ = write(agentWriter.load(ordering: .relaxed), &byte, 1)
+    _ = write(signalWriter.load(ordering: .relaxed), &byte, 1)
     errno = before
 }
 
-/// The signals and other events that end an agent, in the order in which they come.
+/// The signals and other events that end a command which runs until it is stopped, in the order in which they come.
 package struct EndingSignals: ~Copyable {
     private static let ending = [SIGTERM, SIGINT, SIGHUP]
     private let reader: Int32
@@ -25,16 +25,16 @@ package struct EndingSignals: ~Copyable {
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
         guard socketpair(AF_UNIX, Int32(clamping: kind), 0, &ends) == 0 else { return nil }
         (reader, writer) = (ends[0], ends[1])
-        agentWriter.store(writer, ordering: .relaxed)
+        signalWriter.store(writer, ordering: .relaxed)
         for number in Self.ending {
             var action = sigaction()
-            action.__sigaction_handler.sa_handler = noteAgentSignal
+            action.__sigaction_handler.sa_handler = noteSignal
             sigaction(number, &action, nil)
         }
     }
 
     /// Has ``next()`` return 0, which is not a signal. Any thread may call this.
-    package static func wake() { noteAgentSignal(0) }
+    package static func wake() { noteSignal(0) }
 
     /// Waits for the next signal, or for ``wake()``, and returns its number or 0.
     package borrowing func next() -> Int32 {
@@ -47,7 +47,7 @@ package struct EndingSignals: ~Copyable {
     deinit {
         for number in Self.ending { signal(number, SIG_DFL) }
         // A handler that still runs must not write to the next file that gets this number.
-        agentWriter.store(-1, ordering: .relaxed)
+        signalWriter.store(-1, ordering: .relaxed)
         close(reader)
         close(writer)
     }

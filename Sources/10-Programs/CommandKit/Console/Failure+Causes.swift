@@ -1,7 +1,7 @@
 import StatusCodes
 import VaultInterface
 
-/// An error of a lower floor of which a command says what it is to a person.
+/// An error of a lower floor that commands show to a person.
 package protocol ReportedError: Error {
     var failure: Failure { get }
 }

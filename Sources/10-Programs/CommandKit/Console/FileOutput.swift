@@ -37,9 +37,7 @@ package enum FileOutput {
 package enum StandardOutput {
     package static var isTerminal: Bool { isatty(1) == 1 }
 
-    package static func write(_ bytes: Data) throws(Failure) {
-        try FileOutput.write(bytes, to: 1)
-    }
+    package static func write(_ bytes: Data) throws(Failure) { try FileOutput.write(bytes, to: 1) }
 
     /// Writes `text` and a newline.
     package static func write(line text: String) throws(Failure) {

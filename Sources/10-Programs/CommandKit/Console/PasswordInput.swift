@@ -11,9 +11,7 @@ package struct PasswordInput: ParsableArguments {
 
     package init() {}
 
-    package func validate() throws {
-        try OpenDescriptor.validate(descriptor)
-    }
+    package func validate() throws { try OpenDescriptor.validate(descriptor) }
 
     /// The password of a new file, typed twice.
     package func askNew() throws -> SecretBytes {

@@ -2,9 +2,7 @@
 package struct Table {
     private let rows: [[String]]
 
-    package init(_ rows: [[String]]) {
-        self.rows = rows
-    }
+    package init(_ rows: [[String]]) { self.rows = rows }
 
     package func text(aligned: Bool) -> String {
         guard aligned else { return rows.map { $0.joined(separator: "\t") }.joined(separator: "\n") }

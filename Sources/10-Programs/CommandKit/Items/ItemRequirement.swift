@@ -63,9 +63,7 @@ package struct ItemPassword: ParsableArguments {
 
     package init() {}
 
-    package func validate() throws {
-        try OpenDescriptor.validate(descriptor)
-    }
+    package func validate() throws { try OpenDescriptor.validate(descriptor) }
 
     /// Returns how an operation may ask, with the password if there is one.
     ///

@@ -47,9 +47,7 @@ package struct AttributeText: Encodable {
 
     package let value: AttributeValue
 
-    package init(_ value: AttributeValue) {
-        self.value = value
-    }
+    package init(_ value: AttributeValue) { self.value = value }
 
     package func encode(to encoder: any Encoder) throws {
         switch value {

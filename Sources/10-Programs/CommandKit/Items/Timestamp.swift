@@ -37,7 +37,5 @@ package struct Timestamp {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    private func padded(_ number: Int32) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
+    private func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import KeychainModel
+import ProcessVault
 import StatusCodes
 import Synchronization
 import VaultInterface
@@ -8,18 +9,18 @@ import VaultInterface
 /// Asks for the passcode when a command meets locked items, and unlocks the vault.
 ///
 /// A command is a program of its own: unless a daemon keeps the vault unlocked, each finds it locked.
-package final class CommandUnlocker: VaultUnlocker {
+final class CommandUnlocker: VaultUnlocker {
     private let prompt: CommandPrompt
     /// How the last unlocking ended; nil before the first. Held while the vault is unlocked.
     private let unlocking = Mutex<Result<Void, VaultError>?>(nil)
 
-    package init(_ prompt: CommandPrompt) { self.prompt = prompt }
+    init(_ prompt: CommandPrompt) { self.prompt = prompt }
 
-    package var canAsk: Bool { prompt.isAvailable }
+    var canAsk: Bool { prompt.isAvailable }
 
-    package func unlock(_ session: VaultSession) throws(VaultError) { _ = try passcode(unlocking: session, nil) }
+    func unlock(_ session: VaultSession) throws(VaultError) { _ = try passcode(unlocking: session, nil) }
 
-    package func unlock<Result>(
+    func unlock<Result>(
         _ session: VaultSession, after error: VaultError, _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         let status = try session.perform(ReadStatus())
@@ -79,20 +80,22 @@ extension VaultStatus {
     fileprivate var isLocked: Bool { isPasscodeSet && lockState != .unlocked }
 }
 
-/// The prompt of a command. Whether a person is present, it answers with the passcode that the person has just typed to
-/// unlock the vault: once. It passes every other question on.
-package final class CommandPrompt: PasscodePrompt {
+/// The prompt of a command. It answers the first question for a person's presence with the passcode that the person has
+/// just typed to unlock the vault, and passes all other questions on.
+final class CommandPrompt: PasscodePrompt {
     private let typed = Mutex<SecretBytes?>(nil)
     private let next: any PasscodePrompt
 
-    package init(_ next: any PasscodePrompt) { self.next = next }
+    init(_ next: any PasscodePrompt) { self.next = next }
 
-    package var isAvailable: Bool { next.isAvailable }
+    var isAvailable: Bool { next.isAvailable }
 
     /// Runs `body`, whose first question for a person's presence is answered with `passcode`.
-    package func answering<Result>(
+    func answering<Result>(
         with passcode: SecretBytes, _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        // A command that serves requests has opened other sessions meanwhile, each with a prompt.
+        ProcessVault.prompt = self
         typed.withLock { $0 = passcode }
         defer { typed.withLock { $0 = nil } }
         return try body()
@@ -103,19 +106,19 @@ package final class CommandPrompt: PasscodePrompt {
         return typed.withLock { $0.take() }.map { .passcode($0) }
     }
 
-    package func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
+    func ask(_ question: PasscodeQuestion, until deadline: ContinuousClock.Instant) -> PasscodeAnswer {
         known(question) ?? next.ask(question, until: deadline)
     }
 
-    package func ask(
+    func ask(
         _ question: PasscodeQuestion, until deadline: ContinuousClock.Instant, cancellation: Cancellation
     ) -> PasscodeAnswer {
         known(question) ?? next.ask(question, until: deadline, cancellation: cancellation)
     }
 
-    package func show(_ message: String) { next.show(message) }
+    func show(_ message: String) { next.show(message) }
 
-    package func hold(_ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> Bool {
+    func hold(_ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation) -> Bool {
         next.hold(message, until: deadline, cancellation: cancellation)
     }
 }

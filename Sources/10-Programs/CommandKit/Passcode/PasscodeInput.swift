@@ -25,9 +25,7 @@ package struct PasscodeInput: ParsableArguments {
         return input
     }()
 
-    package func validate() throws {
-        try OpenDescriptor.validate(descriptor)
-    }
+    package func validate() throws { try OpenDescriptor.validate(descriptor) }
 
     /// How this command asks: one that is given a descriptor asks nobody.
     package var prompt: any PasscodePrompt {

@@ -22,7 +22,7 @@ package struct Example {
 
 /// The commands of one module.
 package protocol CommandModule {
-    /// The command with this name or alias; nil for one of another module. Finds it without making its words.
+    /// Returns the command with this name or alias; nil if this module has none. Builds no help texts.
     static func command(named name: String) -> (any DocumentedCommand.Type)?
 }
 

@@ -43,9 +43,7 @@ struct DecryptFileCommand: DocumentedCommand {
     @Flag(help: .json)
     var json = false
 
-    func validate() throws {
-        try target.validate(paths, json: json)
-    }
+    func validate() throws { try target.validate(paths, json: json) }
 
     private var isToStandardOutput: Bool { target.isStandardOutput(for: paths) }
 

@@ -145,7 +145,5 @@ struct EncryptFileCommand: DocumentedCommand {
 
 /// Where temporary files are, which have no name and are always encrypted.
 enum TemporaryPlace {
-    static var path: String {
-        "\(Environment.value(of: "TMPDIR") ?? "/tmp")/keychain"
-    }
+    static var path: String { "\(Environment.value(of: "TMPDIR") ?? "/tmp")/keychain" }
 }

@@ -23,7 +23,5 @@ struct AgentFolder {
     }
 
     /// Removes the folder. The socket in it has to be gone.
-    func remove() {
-        rmdir(path)
-    }
+    func remove() { rmdir(path) }
 }

@@ -8,9 +8,7 @@ import SystemLibraries
 struct KnownHosts {
     private let paths: [String]
 
-    init(paths: [String]) {
-        self.paths = paths
-    }
+    init(paths: [String]) { self.paths = paths }
 
     /// Those of this user, and of the machine.
     static var ofUser: KnownHosts {

@@ -85,7 +85,5 @@ struct KeyPair {
 
 extension StoredItem {
     /// Whether the item stands for a key that the vault's enclave keeps.
-    package var isEnclaveKey: Bool {
-        attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID)
-    }
+    package var isEnclaveKey: Bool { attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID) }
 }

@@ -62,9 +62,7 @@ struct KeyCommandSession {
         base = session.withoutUnlocking
     }
 
-    func status() throws -> VaultStatus {
-        try base.perform(ReadStatus())
-    }
+    func status() throws -> VaultStatus { try base.perform(ReadStatus()) }
 
     /// The keys that can be seen with the vault as it is.
     func inventory(_ group: String? = nil) throws -> KeyInventory {

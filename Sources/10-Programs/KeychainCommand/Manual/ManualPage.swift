@@ -132,9 +132,7 @@ enum Mdoc {
     }
 
     /// A flag without its first dash, which `.Fl` prints.
-    static func flag(_ spelling: String) -> String {
-        text(String(spelling.dropFirst()))
-    }
+    static func flag(_ spelling: String) -> String { text(String(spelling.dropFirst())) }
 
     /// As a line of its own, on which a dot at the start is not a macro.
     static func line(_ string: String) -> String {

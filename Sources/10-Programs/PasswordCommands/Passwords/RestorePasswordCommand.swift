@@ -145,7 +145,7 @@ struct RestorePasswordCommand: DocumentedCommand {
 extension RestorePasswordCommand {
     /// Brings back the other item of a database's key, which has two: one names the database, the other one is its key.
     ///
-    /// - Parameter service: That of the item which is being restored.
+    /// - Parameter service: The service of the item that is being restored.
     /// - Returns: Nil if there is no other item, or if it need not come back.
     private static func restorePartner(
         of service: String, account: String, _ group: String?, _ session: VaultSession

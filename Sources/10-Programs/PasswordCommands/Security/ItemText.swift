@@ -71,9 +71,7 @@ struct PrintedBytes {
 struct PasswordText {
     private let bytes: Data
 
-    init(_ bytes: Data) {
-        self.bytes = bytes
-    }
+    init(_ bytes: Data) { self.bytes = bytes }
 
     /// For -w: the password itself, or hexadecimal digits if any byte is not printable ASCII.
     var alone: String {

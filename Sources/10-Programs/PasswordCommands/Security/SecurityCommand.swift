@@ -22,7 +22,5 @@ struct SecurityCommand: DocumentedCommand {
     @Argument(parsing: .captureForPassthrough, help: "A subcommand of security(1) and its arguments.")
     var arguments: [String] = []
 
-    func run() throws {
-        throw ExitCode(SecurityTool.run(arguments))
-    }
+    func run() throws { throw ExitCode(SecurityTool.run(arguments)) }
 }

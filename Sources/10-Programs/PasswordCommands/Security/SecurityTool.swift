@@ -34,9 +34,7 @@ package struct SecurityTool {
     ]
 
     /// - Returns: The exit status.
-    package static func run(_ arguments: [String]) -> Int32 {
-        SecurityTool().run(arguments)
-    }
+    package static func run(_ arguments: [String]) -> Int32 { SecurityTool().run(arguments) }
 
     private func run(_ arguments: [String]) -> Int32 {
         var rest = arguments[...]
@@ -179,18 +177,12 @@ extension SecurityTool {
         }
     }
 
-    func print(_ text: String) throws {
-        try StandardOutput.write(line: text)
-    }
+    func print(_ text: String) throws { try StandardOutput.write(line: text) }
 
-    func complain(_ message: String) {
-        complain(plain: "security: " + message)
-    }
+    func complain(_ message: String) { complain(plain: "security: " + message) }
 
     /// There is nowhere left to report that standard error cannot be written.
-    func complain(plain line: String) {
-        try? FileOutput.write(Data((line + "\n").utf8), to: 2)
-    }
+    func complain(plain line: String) { try? FileOutput.write(Data((line + "\n").utf8), to: 2) }
 }
 
 /// The words of a line of `security -i`, split as by a shell: blanks separate words, and quotation marks and

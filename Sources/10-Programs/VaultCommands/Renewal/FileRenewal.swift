@@ -16,9 +16,7 @@ import VaultInterface
 struct FileRenewal {
     private let session: VaultSession
 
-    init(_ session: VaultSession) {
-        self.session = session
-    }
+    init(_ session: VaultSession) { self.session = session }
 
     /// Renews the files and databases that the paths name, and those below the folders that they name.
     ///

@@ -15,9 +15,7 @@ struct RecoveryKeyInput: ParsableArguments {
 
     private static let groups = 13
 
-    func validate() throws {
-        try OpenDescriptor.validate(descriptor)
-    }
+    func validate() throws { try OpenDescriptor.validate(descriptor) }
 
     func ask() throws -> RecoveryKey {
         var typed = try readKey()

@@ -7,9 +7,7 @@ import KeychainModel
 package struct AddItem: NewItemOperation {
     package var item: NewItem
 
-    package init(_ item: NewItem) {
-        self.item = item
-    }
+    package init(_ item: NewItem) { self.item = item }
 
     package static let number: UInt8 = 1
     package static let name = "add"

@@ -11,9 +11,7 @@ package struct ChangesSince: VaultOperation {
     /// The number of the last change that the client knows; 0 for a client that knows nothing.
     package var number: Int64
 
-    package init(_ number: Int64) {
-        self.number = number
-    }
+    package init(_ number: Int64) { self.number = number }
 
     package typealias Part = ChangedItem
 

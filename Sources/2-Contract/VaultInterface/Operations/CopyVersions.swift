@@ -8,9 +8,7 @@ import KeychainModel
 package struct CopyVersions: BareQueryOperation {
     package var query: ItemQuery
 
-    package init(_ query: ItemQuery) {
-        self.query = query
-    }
+    package init(_ query: ItemQuery) { self.query = query }
 
     package typealias Part = ItemVersion
 

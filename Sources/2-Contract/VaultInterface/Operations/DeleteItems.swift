@@ -7,9 +7,7 @@ import KeychainModel
 package struct DeleteItems: UnaryOperation, BareQueryOperation {
     package var query: ItemQuery
 
-    package init(_ query: ItemQuery) {
-        self.query = query
-    }
+    package init(_ query: ItemQuery) { self.query = query }
 
     package typealias Reply = Int
 

@@ -6,9 +6,7 @@ import Frames
 package struct EndContext: UnaryOperation {
     package var context: UUID
 
-    package init(_ context: UUID) {
-        self.context = context
-    }
+    package init(_ context: UUID) { self.context = context }
 
     package typealias Reply = Done
 

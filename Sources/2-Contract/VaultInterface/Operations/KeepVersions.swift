@@ -11,9 +11,7 @@ package struct KeepVersions: UnaryOperation {
     /// Nil leaves the number as it is.
     package var count: Int?
 
-    package init(_ count: Int?) {
-        self.count = count
-    }
+    package init(_ count: Int?) { self.count = count }
 
     package typealias Reply = Int
 

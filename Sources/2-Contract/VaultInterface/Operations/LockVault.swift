@@ -8,9 +8,7 @@ import Frames
 package struct LockVault: UnaryOperation {
     package var grace: Duration
 
-    package init(after grace: Duration) {
-        self.grace = grace
-    }
+    package init(after grace: Duration) { self.grace = grace }
 
     package typealias Reply = Done
 

@@ -14,9 +14,7 @@ import KeychainModel
 package struct MakeBackup: VaultOperation {
     package var seal: BackupSeal
 
-    package init(_ seal: BackupSeal) {
-        self.seal = seal
-    }
+    package init(_ seal: BackupSeal) { self.seal = seal }
 
     package typealias Part = Data
 

@@ -18,9 +18,7 @@ package struct MakeRecoveryKey: UnaryOperation, EmptyWireValue {
     package struct Reply: WireValue {
         package var text: SecretBytes
 
-        package init(text: SecretBytes) {
-            self.text = text
-        }
+        package init(text: SecretBytes) { self.text = text }
 
         package func encode(to buffer: FrameBuffer) { buffer.write(text) }
 

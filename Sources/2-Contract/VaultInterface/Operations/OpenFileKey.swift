@@ -28,9 +28,7 @@ package struct OpenFileKey: UnaryOperation {
         /// 32 bytes.
         package var key: SecretBytes
 
-        package init(key: SecretBytes) {
-            self.key = key
-        }
+        package init(key: SecretBytes) { self.key = key }
 
         package func encode(to buffer: FrameBuffer) { buffer.write(key) }
 

@@ -8,9 +8,7 @@ package struct PurgeVersions: UnaryOperation {
     /// Nil for everything that the client may delete.
     package var query: ItemQuery?
 
-    package init(_ query: ItemQuery?) {
-        self.query = query
-    }
+    package init(_ query: ItemQuery?) { self.query = query }
 
     package typealias Reply = Int
 

@@ -6,9 +6,7 @@ import KeychainModel
 package struct PutItem: NewItemOperation {
     package var item: NewItem
 
-    package init(_ item: NewItem) {
-        self.item = item
-    }
+    package init(_ item: NewItem) { self.item = item }
 
     package static let number: UInt8 = 6
     package static let name = "put"

@@ -8,9 +8,7 @@ import Frames
 package struct ReadAudit: VaultOperation {
     package var query: AuditQuery
 
-    package init(_ query: AuditQuery) {
-        self.query = query
-    }
+    package init(_ query: AuditQuery) { self.query = query }
 
     package typealias Part = AuditRecord
 

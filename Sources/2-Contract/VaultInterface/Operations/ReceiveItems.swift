@@ -64,9 +64,7 @@ package struct ReceiveItems: UnaryOperation {
 package struct ReceivedItems: WireValue, Equatable {
     package var items: [StoredItem]
 
-    package init(items: [StoredItem]) {
-        self.items = items
-    }
+    package init(items: [StoredItem]) { self.items = items }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(list: items) }
 

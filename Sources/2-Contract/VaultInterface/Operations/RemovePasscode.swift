@@ -6,9 +6,7 @@ import Frames
 package struct RemovePasscode: UnaryOperation {
     package var passcode: SecretBytes
 
-    package init(_ passcode: SecretBytes) {
-        self.passcode = passcode
-    }
+    package init(_ passcode: SecretBytes) { self.passcode = passcode }
 
     package typealias Reply = Done
 

@@ -6,9 +6,7 @@ import Frames
 package struct UnlockVault: UnaryOperation {
     package var passcode: SecretBytes
 
-    package init(with passcode: SecretBytes) {
-        self.passcode = passcode
-    }
+    package init(with passcode: SecretBytes) { self.passcode = passcode }
 
     package typealias Reply = Done
 

@@ -57,7 +57,5 @@ package struct KeyExchangeAlgorithm: Hashable, Sendable {
     /// The hash function of the KDF of ANSI X9.63; nil for the plain shared secret.
     package var derivation: DigestAlgorithm?
 
-    package init(derivation: DigestAlgorithm?) {
-        self.derivation = derivation
-    }
+    package init(derivation: DigestAlgorithm?) { self.derivation = derivation }
 }

@@ -3,9 +3,7 @@ package struct KeyAlgorithmName: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
     /// Takes any name. ``algorithm`` is nil if the name is unknown.
-    package init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The algorithm with this name; nil if there is none.
     package var algorithm: KeyAlgorithm? { Self.known[rawValue] }

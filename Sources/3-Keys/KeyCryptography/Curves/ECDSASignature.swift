@@ -6,9 +6,7 @@ struct ECDSASignature {
     /// r ‖ s.
     let raw: Data
 
-    init(raw: Data) {
-        self.raw = raw
-    }
+    init(raw: Data) { self.raw = raw }
 
     /// Reads `SEQUENCE { r INTEGER, s INTEGER }`; nil if it is not DER, or a number is negative or too large for
     /// `coordinateByteCount` bytes.
@@ -43,7 +41,5 @@ struct ECDSASignature {
         }
     }
 
-    private static func magnitude(_ number: Data) -> ArraySlice<UInt8> {
-        ArraySlice(number)
-    }
+    private static func magnitude(_ number: Data) -> ArraySlice<UInt8> { ArraySlice(number) }
 }

@@ -101,9 +101,7 @@ final class FingerprintService {
 struct FingerprintFailure: Error, Equatable {
     var failure: AuthenticationFailure
 
-    init(_ failure: AuthenticationFailure) {
-        self.failure = failure
-    }
+    init(_ failure: AuthenticationFailure) { self.failure = failure }
 
     init(_ error: BusError) {
         failure =

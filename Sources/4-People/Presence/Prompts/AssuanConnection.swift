@@ -37,17 +37,13 @@ final class AssuanConnection {
         buffer.deallocate()
     }
 
-    func close() {
-        CLibrary.close(descriptor)
-    }
+    func close() { CLibrary.close(descriptor) }
 
     var secondsLeft: Int {
         max(1, Int(clamping: ContinuousClock.now.duration(to: limits.deadline) / .seconds(1)))
     }
 
-    func awaitGreeting() throws(AssuanError) {
-        _ = try awaitAnswer()
-    }
+    func awaitGreeting() throws(AssuanError) { _ = try awaitAnswer() }
 
     /// - Parameter tolerating: Whether to ignore a refusal of the other end.
     func send(_ command: String, tolerating: Bool = false) throws(AssuanError) {

@@ -11,9 +11,7 @@ package struct CallbackPrompt: PasscodePrompt {
     private let callback: Callback
 
     /// - Parameter callback: Gets the question, and a cancellation that tells it to close its window.
-    package init(_ callback: @escaping Callback) {
-        self.callback = callback
-    }
+    package init(_ callback: @escaping Callback) { self.callback = callback }
 
     /// Takes an async callback. Its task is cancelled when its window must close.
     package init(_ callback: @escaping @Sendable (PasscodeQuestion) async -> PasscodeAnswer) {

@@ -15,9 +15,7 @@ package final class DescriptorPrompt: PasscodePrompt {
     private let answer = Mutex<PasscodeAnswer?>(nil)
 
     /// - Parameter descriptor: Stays open. The caller closes it.
-    package init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     package var isAvailable: Bool { true }
 

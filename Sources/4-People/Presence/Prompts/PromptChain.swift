@@ -4,9 +4,7 @@ import Access
 package struct PromptChain: PasscodePrompt {
     private let prompts: [any PasscodePrompt]
 
-    package init(_ prompts: [any PasscodePrompt]) {
-        self.prompts = prompts
-    }
+    package init(_ prompts: [any PasscodePrompt]) { self.prompts = prompts }
 
     /// The prompts of a program that configures none: the pinentry that the environment names, then the terminal, then
     /// pinentry.
@@ -36,9 +34,7 @@ package struct PromptChain: PasscodePrompt {
         return .unavailable(remedy: remedy)
     }
 
-    package func show(_ message: String) {
-        first?.show(message)
-    }
+    package func show(_ message: String) { first?.show(message) }
 
     package func hold(
         _ message: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation

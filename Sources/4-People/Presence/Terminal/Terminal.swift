@@ -35,9 +35,7 @@ package struct Terminal: ~Copyable {
     package var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
     /// Shows `text` and begins a new line.
-    package func show(_ text: String) throws(TerminalError) {
-        try write(text + "\n")
-    }
+    package func show(_ text: String) throws(TerminalError) { try write(text + "\n") }
 
     /// Asks for a line after each of the prompts, in order.
     ///

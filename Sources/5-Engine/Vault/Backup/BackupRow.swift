@@ -23,9 +23,7 @@ import VaultInterface
 struct BackupRow {
     let row: ItemRow
 
-    init(_ row: ItemRow) {
-        self.row = row
-    }
+    init(_ row: ItemRow) { self.row = row }
 
     /// The size of the fields that every version has.
     private static let size = 67

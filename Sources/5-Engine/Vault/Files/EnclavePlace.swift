@@ -11,9 +11,7 @@ package struct EnclavePlace: Sendable, Hashable {
     /// The machine's TPM is where `KEYCHAIN_TPM` says.
     package static let environment = EnclavePlace(tpm: nil)
 
-    package init(tpm: String?) {
-        self.tpm = tpm
-    }
+    package init(tpm: String?) { self.tpm = tpm }
 
     func make(_ kind: EnclaveKind) throws(EnclaveError) -> any Enclave {
         switch kind {
@@ -32,18 +30,12 @@ package struct EnclavePlace: Sendable, Hashable {
     }
 
     /// The file that leads to the TPM which the environment names; nil if none does.
-    package static var device: String? {
-        try? environment.address().device
-    }
+    package static var device: String? { try? environment.address().device }
 
     /// The folder in which programs take turns at that TPM; nil if they need not.
-    package static var folderForTurns: String? {
-        try? environment.address().folderForTurns
-    }
+    package static var folderForTurns: String? { try? environment.address().folderForTurns }
 
-    private func connection() throws(EnclaveError) -> TPMConnection {
-        .shared(try address().text)
-    }
+    private func connection() throws(EnclaveError) -> TPMConnection { .shared(try address().text) }
 
     private func address() throws(EnclaveError) -> TPMAddress {
         try TPMAddress { tpm ?? Environment.value(of: $0) }

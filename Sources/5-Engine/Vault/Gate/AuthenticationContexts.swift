@@ -27,9 +27,7 @@ final class AuthenticationContexts: Sendable {
     static let lifetime = Duration.seconds(3600)
     /// The most contexts with a grant. The one that would expire first makes room.
     static let greatestCount = 1024
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        self.now = now
-    }
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     /// Returns the proofs that `context` was granted.
     ///

@@ -50,9 +50,7 @@ final class PresenceCheck {
     static var waived: PresenceCheck { PresenceCheck(.init(), isWaived: true) }
 
     /// Forgets what belongs to an attempt that is started again.
-    func beginAttempt() {
-        freshKeysUsed = 0
-    }
+    func beginAttempt() { freshKeysUsed = 0 }
 
     /// Whether what has this access control may be used; false when the operation leaves out what needs a person.
     ///

@@ -3,19 +3,18 @@ import SystemBus
 
 /// A method that reads or sets properties of one interface of an object.
 protocol PropertyMethod: SecretMethod {
-    /// Empty for the object's own.
+    /// The interface whose properties are meant; empty for the object's own.
     var interface: String { get }
 }
 
+/// Returns one property.
 struct GetProperty: PropertyMethod {
     static let declaration = MethodDeclaration(
         .properties, "Get", ["interface": "s", "name": "s"], out: ["value": "v"])
     let interface: String
     let name: String
 
-    init(_ arguments: inout SecretArguments) throws {
-        (interface, name) = (try arguments.text(), try arguments.text())
-    }
+    init(_ arguments: inout SecretArguments) throws { (interface, name) = (try arguments.text(), try arguments.text()) }
 
     func answer(in client: SecretClient, at path: SecretPath) throws -> [BusArgument] {
         guard let property = try client.properties(of: path).first(where: { $0.name == name }) else {
@@ -27,6 +26,7 @@ struct GetProperty: PropertyMethod {
     }
 }
 
+/// Returns all properties.
 struct GetProperties: PropertyMethod {
     static let declaration = MethodDeclaration(.properties, "GetAll", ["interface": "s"], out: ["values": "a{sv}"])
     let interface: String
@@ -39,6 +39,7 @@ struct GetProperties: PropertyMethod {
     }
 }
 
+/// Sets a property.
 struct SetProperty: PropertyMethod {
     static let declaration = MethodDeclaration(.properties, "Set", ["interface": "s", "name": "s", "value": "v"])
     let interface: String

@@ -32,7 +32,7 @@ struct SecretArguments {
 }
 
 extension CustomAttributes {
-    /// Reads what programs send. Nothing is no attributes.
+    /// Reads the attributes that a program sends; nil stands for none.
     init(_ value: BusValue?) throws(SecretServiceError) {
         self.init()
         for entry in value?.elements ?? [] {
@@ -51,7 +51,7 @@ extension CustomAttributes {
 }
 
 extension BusArgument {
-    /// Stands for the prompt of what needs none.
+    /// The path that is returned where no prompt is needed.
     static let noPrompt = BusArgument.path(SecretPath.none)
 
     static func object(_ path: SecretPath) -> BusArgument { .path(path.text) }

@@ -6,7 +6,7 @@ protocol SecretMethod: Sendable {
     /// Reads the arguments of a call, which has the declared signature.
     init(_ arguments: inout SecretArguments) throws
     /// - Parameters:
-    ///   - client: Of the program that calls.
+    ///   - client: The client for the program that calls.
     ///   - path: The object that is called. Its interface has the method.
     /// - Returns: Values of the declared types.
     func answer(in client: SecretClient, at path: SecretPath) throws -> [BusArgument]
@@ -45,7 +45,7 @@ enum SecretMethods {
         GetProperty.self, GetProperties.self, SetProperty.self,
     ]
 
-    /// Returns the method that a program calls. Its types are those of the call.
+    /// Returns the method that a program calls, and checks that the types of the arguments are the declared ones.
     static func method(of request: BusRequest) throws(SecretServiceError) -> any SecretMethod.Type {
         guard let path = SecretPath(request.path) else { throw .noObject(request.path) }
         let interface = request.interface(at: path)

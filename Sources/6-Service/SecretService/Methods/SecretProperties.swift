@@ -34,7 +34,7 @@ enum SecretProperties {
         SecretProperty(name: "Modified", type: "t") { seconds($0.collection.stored?.modificationDate) },
     ]
 
-    /// Of a locked item, which is nil here, nothing is known.
+    /// A locked item is nil here: nothing is known of it.
     static let item: [SecretProperty<SecretStore.Item?>] = [
         SecretProperty(name: "Locked", type: "b") { .boolean($0 == nil) },
         SecretProperty(name: "Attributes", type: "a{ss}", isWritable: true) { item in

@@ -155,7 +155,7 @@ struct GetSecrets: SecretMethod {
     }
 }
 
-/// Returns the collection with another name.
+/// Returns the collection that has an alias.
 struct ReadAlias: SecretMethod {
     static let declaration = MethodDeclaration(.service, "ReadAlias", ["name": "s"], out: ["collection": "o"])
     let name: String
@@ -168,7 +168,7 @@ struct ReadAlias: SecretMethod {
     }
 }
 
-/// Gives a collection another name, or takes the name away.
+/// Gives an alias to a collection, or removes it.
 struct SetAlias: SecretMethod {
     static let declaration = MethodDeclaration(.service, "SetAlias", ["name": "s", "collection": "o"])
     let name: String

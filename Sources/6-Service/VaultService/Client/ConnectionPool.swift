@@ -17,9 +17,7 @@ final class ConnectionPool: Sendable {
     /// How long a daemon that was there may take to come back.
     private static let restartTime = Duration.seconds(5)
 
-    init(_ path: String) {
-        self.path = path
-    }
+    init(_ path: String) { self.path = path }
 
     /// Performs `call` on a connection of its own; again on a new one if the answer was lost and the operation may be
     /// performed twice.

@@ -106,9 +106,7 @@ package struct CallerGrant: Sendable, Equatable {
     package var program: ServedProgram?
     package var process: ClientProcess?
 
-    package init(identifier: String) {
-        self.identifier = identifier
-    }
+    package init(identifier: String) { self.identifier = identifier }
 
     package mutating func add(_ group: String, isListable: Bool) {
         if !groups.contains(where: { $0.isSameGroup(as: group) }) { groups.append(group) }

@@ -127,9 +127,7 @@ final class RequestRoom {
     /// What a request may take without a claim, in bytes.
     fileprivate static let free = 64 << 10
 
-    fileprivate init(claim: RequestBudget.Claim, budget: RequestBudget) {
-        (self.claim, self.budget) = (claim, budget)
-    }
+    fileprivate init(claim: RequestBudget.Claim, budget: RequestBudget) { (self.claim, self.budget) = (claim, budget) }
 
     deinit { budget.end(claim) }
 }

@@ -66,9 +66,7 @@ package struct Welcome: WireValue, Equatable {
         self.caller = caller
     }
 
-    package func encode(to buffer: FrameBuffer) {
-        buffer.write(version, caller)
-    }
+    package func encode(to buffer: FrameBuffer) { buffer.write(version, caller) }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         version = try reader.read()

@@ -4,7 +4,7 @@ import ProtectedFiles
 
 /// Writes to a file that are collected and not yet in the file below.
 struct Gathered {
-    /// Kept when its chunks were written, for the next ones; nil before the first write.
+    /// The collected chunks. The memory is kept after they were written; nil before the first write.
     private var chunks: ChangedChunks?
     /// The length of the data with the collected writes; nil without any.
     private(set) var length: UInt64?

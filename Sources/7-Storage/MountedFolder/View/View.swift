@@ -53,9 +53,7 @@ final class View: Sendable {
     }
 
     /// Returns the path of a node below, for a person.
-    func place(of node: Node) -> String {
-        (try? Errno.link(node.path)) ?? "a folder"
-    }
+    func place(of node: Node) -> String { (try? Errno.link(node.path)) ?? "a folder" }
 
     /// Returns the node with a name below, and counts that the kernel is told of it.
     func find(_ name: EncryptedName, in folder: Node) throws(Errno) -> Node {

@@ -7,9 +7,7 @@ import KeychainModel
 public final class SecAccessControl: Sendable {
     package let control: AccessControl
 
-    package init(_ control: AccessControl) {
-        self.control = control
-    }
+    package init(_ control: AccessControl) { self.control = control }
 }
 
 extension SecAccessControl: Hashable, CustomDebugStringConvertible {

@@ -8,9 +8,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public let rawValue: CFOptionFlags
 
     /// Creates flags from their bits.
-    public init(rawValue: CFOptionFlags) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
 
     /// A person who is present: any biometry or the passcode.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)

@@ -103,9 +103,7 @@ public func CFHash(_ object: CFTypeRef!) -> CFHashCode {
 
 /// The Swift value of a Boolean object.
 @discardableResult
-public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool {
-    boolean?.boolValue ?? false
-}
+public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean?.boolValue ?? false }
 
 /// Whether `number` is one of the two Boolean objects.
 ///
@@ -123,9 +121,7 @@ public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! {
 
 /// The code of an error: for errors of the Security framework an ``OSStatus``.
 @discardableResult
-public func CFErrorGetCode(_ error: CFError!) -> CFIndex {
-    error?.code ?? 0
-}
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error?.code ?? 0 }
 
 /// What happened, in words for people.
 @discardableResult

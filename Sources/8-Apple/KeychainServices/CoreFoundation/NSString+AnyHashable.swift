@@ -6,7 +6,5 @@ import Foundation
 // swift-format-ignore: AvoidRetroactiveConformances
 extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
     /// The string as Swift's own, which is what `AnyHashable` compares.
-    public func _toCustomAnyHashable() -> AnyHashable? {
-        AnyHashable(self as String)
-    }
+    public func _toCustomAnyHashable() -> AnyHashable? { AnyHashable(self as String) }
 }

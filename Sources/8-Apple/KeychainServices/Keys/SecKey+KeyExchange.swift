@@ -6,9 +6,7 @@ import VaultKeys
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     private let name: String
 
-    private init(name: String) {
-        self.name = name
-    }
+    private init(name: String) { self.name = name }
 
     /// The parameter with this name.
     public init(rawValue: CFString) {

@@ -9,9 +9,7 @@ public struct SecPadding: OptionSet, Sendable {
     public let rawValue: UInt32
 
     /// A padding by its number.
-    public init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// PKCS#1 v1.5; for signatures without a DigestInfo.
     public static let PKCS1 = SecPadding(rawValue: 1)

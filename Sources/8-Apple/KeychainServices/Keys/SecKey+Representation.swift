@@ -6,9 +6,7 @@ import KeychainModel
 
 /// The type of keys.
 @discardableResult
-public func SecKeyGetTypeID() -> CFTypeID {
-    coreFoundationTypeID(of: SecKey.self)
-}
+public func SecKeyGetTypeID() -> CFTypeID { coreFoundationTypeID(of: SecKey.self) }
 
 /// A key from its external representation. Nothing is stored.
 ///
@@ -69,9 +67,7 @@ public func SecKeyCopyExternalRepresentation(
 
 /// The public key of a pair; of a public key, the key itself.
 @discardableResult
-public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
-    key.publicKey
-}
+public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { key.publicKey }
 
 /// The attributes of a key.
 ///
@@ -83,9 +79,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
 
 /// The block length of a key in bytes: the length of an RSA modulus or of a coordinate on the curve.
 @discardableResult
-public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
-    key.keyData.blockSize
-}
+public func SecKeyGetBlockSize(_ key: SecKey) -> Int { key.keyData.blockSize }
 
 /// Numbers in the dictionaries of keys.
 enum KeyNumber {

@@ -9,9 +9,7 @@ public final class SecKey: Sendable {
     /// The key, as it is without Apple's names.
     package let key: VaultKey
 
-    package init(_ key: VaultKey) {
-        self.key = key
-    }
+    package init(_ key: VaultKey) { self.key = key }
 
     package convenience init(_ keyData: KeyData) {
         self.init(VaultKey(keyData))

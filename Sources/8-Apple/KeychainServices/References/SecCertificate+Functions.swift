@@ -3,9 +3,7 @@ import Foundation
 
 /// The type of certificates.
 @discardableResult
-public func SecCertificateGetTypeID() -> CFTypeID {
-    coreFoundationTypeID(of: SecCertificate.self)
-}
+public func SecCertificateGetTypeID() -> CFTypeID { coreFoundationTypeID(of: SecCertificate.self) }
 
 /// A certificate from its DER encoding (RFC 5280).
 ///

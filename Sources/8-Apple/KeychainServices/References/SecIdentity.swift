@@ -27,9 +27,7 @@ extension SecIdentity: Hashable, CustomDebugStringConvertible {
 
 /// The type of identities.
 @discardableResult
-public func SecIdentityGetTypeID() -> CFTypeID {
-    coreFoundationTypeID(of: SecIdentity.self)
-}
+public func SecIdentityGetTypeID() -> CFTypeID { coreFoundationTypeID(of: SecIdentity.self) }
 
 /// An identity from its halves.
 ///

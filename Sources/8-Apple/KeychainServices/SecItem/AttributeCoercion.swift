@@ -9,14 +9,10 @@ import KeychainModel
 /// and other numbers as `NSNumber`. A number converts to `Bool` in a cast, so a Boolean is told by its
 /// dynamic type and not by `is Bool`.
 enum AttributeCoercion {
-    static func isBoolean(_ value: Any) -> Bool {
-        type(of: value) == Bool.self
-    }
+    static func isBoolean(_ value: Any) -> Bool { type(of: value) == Bool.self }
 
     /// The Boolean, or nil for anything that is not a Boolean, numbers included.
-    static func boolean(_ value: Any) -> Bool? {
-        isBoolean(value) ? value as? Bool : nil
-    }
+    static func boolean(_ value: Any) -> Bool? { isBoolean(value) ? value as? Bool : nil }
 
     /// The value as an attribute of this kind.
     ///

@@ -82,9 +82,7 @@ struct MatchKeys {
     }
 
     /// Whether results come as an array, even if there is only one.
-    var wantsArray: Bool {
-        limit != nil && limit != .one
-    }
+    var wantsArray: Bool { limit != nil && limit != .one }
 
     /// Whether the items found have to be evaluated for trust, which this keychain does not do: leaving the
     /// condition out would return items the caller does not trust.

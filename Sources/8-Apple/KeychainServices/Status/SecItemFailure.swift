@@ -2,9 +2,7 @@
 struct SecItemFailure: Error, Equatable {
     let status: OSStatus
 
-    init(_ status: OSStatus) {
-        self.status = status
-    }
+    init(_ status: OSStatus) { self.status = status }
 
     /// A malformed dictionary or argument.
     static let parameter = SecItemFailure(errSecParam)

@@ -28,9 +28,7 @@ public final class LAEnvironment: NSObject, Sendable {
 
     /// The ways as they are now. Asks the vault at each call, and no person. Where there is no vault, no passcode is
     /// set.
-    public var state: State {
-        State((try? VaultSession.current())?.presenceAvailability)
-    }
+    public var state: State { State((try? VaultSession.current())?.presenceAvailability) }
 
     /// Hears of changes of an environment.
     public protocol Observer: NSObjectProtocol {

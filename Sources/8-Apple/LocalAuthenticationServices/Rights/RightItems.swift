@@ -23,9 +23,7 @@ struct RightItems: Sendable {
 
     private let session: VaultSession
 
-    init(_ session: VaultSession) {
-        self.session = session
-    }
+    init(_ session: VaultSession) { self.session = session }
 
     /// The items in the program's own access group, where its new items go. Rights of other programs in groups that it
     /// shares with them are not its own.
@@ -156,9 +154,7 @@ struct RightEntry: Sendable, Equatable {
     var note: RightNote
     var key: Data
 
-    init(note: RightNote, key: Data) {
-        (self.note, self.key) = (note, key)
-    }
+    init(note: RightNote, key: Data) { (self.note, self.key) = (note, key) }
 
     init?(_ encoded: Data) {
         guard let reference = StoredKeyReference(encoded, noteCount: RightNote.count), let key = reference.enclaveKey,
@@ -178,9 +174,7 @@ struct RightNote: Sendable, Equatable {
     private static let version: UInt8 = 1
     private static let none = Data(count: 16)
 
-    init(secret: UUID?) {
-        self.secret = secret
-    }
+    init(secret: UUID?) { self.secret = secret }
 
     init?(_ encoded: Data) {
         guard encoded.count == Self.count, encoded.first == Self.version else { return nil }

@@ -46,9 +46,7 @@ public struct PasswordItem: Sendable, Hashable {
     /// Stores a password, in place of the one that there is.
     ///
     /// - Throws: `KeychainError`.
-    public func savePassword(_ password: String) throws {
-        try keychain.set(password, for: account)
-    }
+    public func savePassword(_ password: String) throws { try keychain.set(password, for: account) }
 
     /// Gives the item, which keeps its password, another account.
     ///
@@ -62,9 +60,7 @@ public struct PasswordItem: Sendable, Hashable {
     /// Removes the password; nothing happens if there is none.
     ///
     /// - Throws: `KeychainError`.
-    public func deleteItem() throws {
-        try keychain.remove(account)
-    }
+    public func deleteItem() throws { try keychain.remove(account) }
 
     /// All passwords of a service, sorted by account.
     ///

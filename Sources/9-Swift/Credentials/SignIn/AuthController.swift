@@ -24,9 +24,7 @@ public final class AuthController: Sendable {
         public let name: String?
 
         /// A person with an account.
-        public init(account: String, name: String? = nil) {
-            (self.account, self.name) = (account, name)
-        }
+        public init(account: String, name: String? = nil) { (self.account, self.name) = (account, name) }
     }
 
     /// Whether somebody is signed in.

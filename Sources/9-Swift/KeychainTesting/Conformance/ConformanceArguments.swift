@@ -9,9 +9,7 @@ struct ConformanceArguments {
         remaining = arguments
     }
 
-    mutating func take(_ name: String) -> ConformanceJSON? {
-        remaining.removeValue(forKey: name)
-    }
+    mutating func take(_ name: String) -> ConformanceJSON? { remaining.removeValue(forKey: name) }
 
     mutating func takeString(_ name: String) throws(ConformanceProblem) -> String {
         let json = take(name)

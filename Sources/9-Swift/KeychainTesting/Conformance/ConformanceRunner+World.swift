@@ -8,9 +8,7 @@ import VaultInterface
 private final class SavedBackup {
     let backup: TestKeychain.Backup
 
-    init(_ backup: TestKeychain.Backup) {
-        self.backup = backup
-    }
+    init(_ backup: TestKeychain.Backup) { self.backup = backup }
 }
 
 extension ConformanceRunner {

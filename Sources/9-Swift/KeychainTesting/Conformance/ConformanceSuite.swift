@@ -13,9 +13,7 @@ public struct ConformanceSuite: Sendable {
     public let cases: [ConformanceCase]
 
     /// A suite of `cases`.
-    public init(cases: [ConformanceCase]) {
-        self.cases = cases
-    }
+    public init(cases: [ConformanceCase]) { self.cases = cases }
 
     /// The cases in the file at `url`.
     ///

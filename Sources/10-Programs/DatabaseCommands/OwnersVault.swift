@@ -1,10 +1,11 @@
+import CommandKit
 import ProcessVault
 import VaultInterface
 
-/// Runs `body` with the owner's view of the vault, which asks for the passcode when it is needed.
+/// Runs `body` in the session of the vault's owner, which asks for the passcode when it is needed.
 ///
 /// - Parameter require: What opening the database takes from now on. Refused if nobody could meet it.
-package func withOwnersVault<Result>(
+func withOwnersVault<Result>(
     _ passcode: PasscodeInput, requiring require: [ItemRequirement] = [], _ body: () throws -> Result
 ) throws -> Result {
     try OtherTool.refuseUnknownCopy(nil, "nothing was done")
