@@ -34,7 +34,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         MakeBackup.self,
         ReadUnlockFindings.self, ChangesSince.self, CopyVersions.self, CopyVersion.self, RestoreVersion.self,
         PurgeVersions.self, KeepVersions.self, ReceiveItems.self, RenewKeys.self, ReadCondition.self,
-        PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self, CountItems.self,
+        PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
     ]
 }
 
@@ -92,7 +92,6 @@ package protocol ItemKeeping: Sendable {
     func put(_ operation: PutItem, as client: Client) throws(VaultError) -> StoredItem
     func exchange(_ operation: ExchangeItem, as client: Client) throws(VaultError) -> Bool
     func receive(_ operation: ReceiveItems, as client: Client) throws(VaultError) -> [StoredItem]
-    func count(_ operation: CountItems, as client: Client) throws(VaultError) -> Int
 }
 
 /// Versions and changes of items.

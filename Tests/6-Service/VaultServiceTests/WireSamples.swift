@@ -193,7 +193,6 @@ struct WireSamples {
         case is CopyItems.Type: CopyItems(query(), includingValues: bool())
         case is UpdateItems.Type: UpdateItems(query(), with: changes())
         case is DeleteItems.Type: DeleteItems(query())
-        case is CountItems.Type: CountItems(query())
         case is PutItem.Type: PutItem(newItem())
         case is ExchangeItem.Type: ExchangeItem(newItem(), expecting: maybe { $0.random.bytes(20) })
         case is ReadStatus.Type: ReadStatus()

@@ -237,16 +237,6 @@ struct VaultItems: ItemKeeping {
         }
     }
 
-    func count(_ operation: CountItems, as client: Client) throws(VaultError) -> Int {
-        let authorization = try gate.authorize(request(.copy, operation.query), as: client, recordedAs: .listed)
-        return try gate.run(authorization, asking: operation.query.authentication, items: { $0 }) { presence in
-            try vault.reading(for: authorization) { reader, keybag in
-                try ItemFinder(reader, keybag, authorization, presence, now: now())
-                    .items(operation.query, includingValues: false).count
-            }
-        }
-    }
-
     /// Deletes the certificates of the identities, and each key that no other certificate refers to.
     ///
     /// - Parameter referrers: Finds certificates that the client may not delete, too.
