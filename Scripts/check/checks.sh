@@ -25,11 +25,11 @@ flags=(
 # The traits of Examples/Friendvatars. A package's traits are in the command line of each of its modules.
 traits=(--traits 'ConfigurationSupport,HummingbirdSupport')
 
-# The tests run in processes that take about the same time. Those of the first two mostly wait, the others compute.
+# The tests run in processes that take about the same time; what is in no group is in one process more.
 groups=(
-    --group 'programs=^(KeychainCommand|Enclave|Presence|SystemBus|SSHAgent|VaultService)Tests[.]'
-    --group 'files=^(Crash|Memory|MountedFolder|PasswordFiles|ProtectedFiles|Vault)Tests[.]'
-    --group 'keys=^(Certificates|Conformance|EnclaveKeys|KeychainServices|KeychainTesting|KeyCryptography)Tests[.]'
+    --group 'programs=^(KeychainCommandTests[.](?!Credential|Transcript)|(Presence|SSHAgent|SystemBus)Tests[.])'
+    --group 'files=^((Crash|Memory|MountedFolder|PasswordFiles|ProtectedFiles|Vault)Tests[.]|KeychainCommandTests[.]Credential)'
+    --group 'keys=^(Certificates|Conformance|Enclave|EnclaveKeys|KeychainServices|KeychainTesting|KeyCryptography|VaultService)Tests[.]'
 )
 
 # Removes the modules with Apple's names and all modules whose code depends on them, so that the next package does not
