@@ -16,7 +16,9 @@ printf -- ' -Xswiftc -use-ld=lld -Xlinker -T -Xlinker %s' "$PWD/Scripts/install/
 # A generic type, such as a dictionary, is otherwise made from its name at the first use, for which the runtime looks
 # through all conformances of the program: half of the time of `keychain get`.
 direct=-disable-concrete-type-metadata-mangled-name-accessors
-if swiftc -frontend -help-hidden 2>/dev/null | grep -q -- "$direct"; then
+# Not through a pipe: a reader that ends at the first match would make the compiler's answer look like a failure.
+known=$(swiftc -frontend -help-hidden 2>/dev/null || true)
+if [[ $known == *"$direct"* ]]; then
     printf -- ' -Xswiftc -Xfrontend -Xswiftc %s' "$direct"
 fi
 # Relocations take a byte instead of 24. The C library reads this form since version 2.36.

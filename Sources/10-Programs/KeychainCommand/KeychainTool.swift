@@ -43,7 +43,7 @@ struct KeychainTool: DocumentedCommand {
         ]
     }
 
-    /// The subcommand of this name, found without making the words of all others.
+    /// Returns the subcommand with this name or alias; nil for another word. Builds no help texts.
     static func subcommand(named name: String) -> (any DocumentedCommand.Type)? {
         switch name {
         case "manual": ManualCommand.self

@@ -20,6 +20,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
     package static func == (one: OperationCode, other: OperationCode) -> Bool { one.rawValue == other.rawValue }
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
+    // A test (`FloorTests`) refuses equal numbers, and an operation that is not in the list.
     private static let byNumber = Dictionary(allCases.map { ($0.rawValue, $0) }) { first, _ in first }
 
     package static let allCases = operations.map(OperationCode.init)
