@@ -140,8 +140,10 @@ floor(
     library("CTSS2"),
     module(
         "TPM", uses: "Attestation", "Bytes", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
-    module("Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "SecureMemory", "SystemLibraries", crypto),
-    module("Sealing", uses: "Bytes", "KeychainModel", crypto),
+    module(
+        "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "PreparedAEAD", "SecureMemory",
+        "SystemLibraries", crypto),
+    module("Sealing", uses: "Bytes", "KeychainModel", "PreparedAEAD", crypto),
     module(
         "Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel",
         "Sealing", "SystemSQLite"),
@@ -150,8 +152,8 @@ floor(
         "SystemLibraries", "VaultInterface", crypto),
     module(
         "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "Certificates", "CLibrary", "Enclave", "Items",
-        "Keybag", "KeychainModel", "Presence", "PrivateFiles", "Sealing", "SecureMemory", "SystemLibraries", "TPM",
-        "VaultInterface", crypto))
+        "Keybag", "KeychainModel", "PreparedAEAD", "Presence", "PrivateFiles", "Sealing", "SecureMemory",
+        "SystemLibraries", "TPM", "VaultInterface", crypto))
 
 // The vault across a socket.
 floor(
@@ -338,6 +340,7 @@ if !isFetched {
         "Tests/1-Ground",
         tests("BytesTests", uses: "Bytes", "CLibrary", "TestSupport"),
         tests("FramesTests", uses: "Bytes", "Frames"),
+        tests("PreparedAEADTests", uses: "Bytes", "PreparedAEAD", crypto),
         tests("PrivateFilesTests", uses: "PrivateFiles", "TestSupport"),
         tests("SystemHTTPTests", uses: "SystemHTTP", "TestSupport"),
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),

@@ -27,6 +27,27 @@ extension Data {
             })
     }
 
+    /// `count` bytes that `fill` puts into memory, which is wiped when the last copy of the value goes, or at once when
+    /// `fill` fails.
+    ///
+    /// - Parameter failure: What is thrown where there is no memory.
+    package static func wipedWhenFreed<Failure: Error>(
+        exactly count: Int, orOutOfMemory failure: @autoclosure () -> Failure,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) -> Data {
+        // Room for at least a byte, because `fill` may want an address.
+        guard let base = malloc(Swift.max(1, count)) else { throw failure() }
+        let room = UnsafeMutableRawBufferPointer(start: base, count: count)
+        do throws(Failure) {
+            try fill(room)
+        } catch {
+            SecretBytes.wipe(room)
+            free(base)
+            throw error
+        }
+        return wipedWhenFreed(adopting: base, count: count)
+    }
+
     /// Up to `capacity` bytes that `fill` puts into memory, all of which is wiped when the last copy of the value goes,
     /// or at once when `fill` fails.
     ///

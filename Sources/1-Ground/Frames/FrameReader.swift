@@ -61,7 +61,7 @@ package struct FrameReader {
     }
 
     package mutating func string(limit: Int) throws(FrameError) -> String {
-        guard let string = String(validating: try counted(limit: limit), as: UTF8.self) else {
+        guard let string = String(utf8: try counted(limit: limit)) else {
             throw FrameError("not UTF-8")
         }
         return string

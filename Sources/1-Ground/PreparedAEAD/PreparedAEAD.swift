@@ -15,6 +15,8 @@ package final class PreparedAEAD: @unchecked Sendable {
 
     private enum Key {
         case prepared(OpaquePointer)
+        /// In memory that belongs to the object, which wipes it.
+        case placed(OpaquePointer, AnyObject)
         case unprepared(SymmetricKey, Algorithm)
     }
 
@@ -34,13 +36,38 @@ package final class PreparedAEAD: @unchecked Sendable {
         self.key = made.map { Key.prepared($0) } ?? .unprepared(key, algorithm)
     }
 
+    /// A key in memory that the caller chooses.
+    ///
+    /// - Parameters:
+    ///   - key: Of 32 bytes.
+    ///   - makeRoom: Lends ``room`` bytes, aligned to 16, to its argument, and returns what keeps them, and wipes them
+    ///     with its last reference. They do not change afterwards.
+    package init<Keeper: AnyObject>(
+        _ algorithm: Algorithm, _ key: SymmetricKey,
+        in makeRoom: ((UnsafeMutableRawBufferPointer) -> Void) throws -> Keeper
+    ) rethrows {
+        var made: OpaquePointer?
+        let keeper = try makeRoom { room in
+            made = key.withUnsafeBytes { bytes -> OpaquePointer? in
+                guard bytes.count == 32, let base = bytes.baseAddress, room.count >= Self.room,
+                    let place = room.baseAddress
+                else { return nil }
+                return aead_key_place(algorithm == .aesGCM ? AEAD_AES_256_GCM : AEAD_CHACHA20_POLY1305, base, place)
+            }
+        }
+        self.key = made.map { Key.placed($0, keeper) } ?? .unprepared(key, algorithm)
+    }
+
+    /// How many bytes a prepared key takes.
+    package static let room = Int(AEAD_KEY_ROOM)
+
     deinit {
         if case .prepared(let key) = key { aead_key_free(key) }
     }
 
     /// Whether the key is prepared; false where swift-crypto's own interface is used.
     package var isPrepared: Bool {
-        if case .prepared = key { true } else { false }
+        if case .unprepared = key { false } else { true }
     }
 
     /// Encrypts `count` bytes. The two buffers may be the same.
@@ -55,7 +82,8 @@ package final class PreparedAEAD: @unchecked Sendable {
         into sealed: UnsafeMutableRawPointer, tag: UnsafeMutableRawPointer
     ) -> Bool {
         switch key {
-        case .prepared(let key): aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
+        case .prepared(let key), .placed(let key, _):
+            aead_seal(key, text, count, nonce, binding, bindingCount, sealed, tag)
         case .unprepared(let key, let algorithm):
             Self.seal(
                 UnsafeRawBufferPointer(start: text, count: count), algorithm, key,
@@ -74,7 +102,8 @@ package final class PreparedAEAD: @unchecked Sendable {
         tag: UnsafeRawPointer, into text: UnsafeMutableRawPointer
     ) -> Bool {
         switch key {
-        case .prepared(let key): aead_open(key, sealed, count, nonce, binding, bindingCount, tag, text)
+        case .prepared(let key), .placed(let key, _):
+            aead_open(key, sealed, count, nonce, binding, bindingCount, tag, text)
         case .unprepared(let key, let algorithm):
             Self.open(
                 UnsafeRawBufferPointer(start: sealed, count: count), algorithm, key,

@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import CLibrary
 import Logging
 import Metrics
 import Synchronization
@@ -14,6 +15,7 @@ struct Journal: ServerObserver {
     private let connections = Gauge(label: "keychain_connections")
     private let count = OpenConnections()
     private let repeated = Repeated()
+    private let meters = RequestMeters()
 
     func connected(_ caller: CallerDescription, process: Int32, user: UInt32) {
         Counter(label: "keychain_connections_total").increment()
@@ -68,10 +70,7 @@ struct Journal: ServerObserver {
         _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?
     ) {
         let outcome = refusal.map(\.outcome) ?? "ok"
-        Counter(label: "keychain_requests_total", dimensions: [("operation", operation), ("outcome", outcome)])
-            .increment()
-        Timer(label: "keychain_request_duration", dimensions: [("operation", operation)])
-            .recordNanoseconds(Int64(clamping: time / .nanoseconds(1)))
+        meters.record(operation, outcome, time)
         guard let refusal else { return }
         if AuditFailure(refusal) == .damaged { Counter(label: "keychain_damaged_total").increment() }
         switch refusal {
@@ -88,6 +87,32 @@ struct Journal: ServerObserver {
                 : repeated.refusals.withLock { $0.record(refused, user: user, at: .now) }
             write(lines)
         }
+    }
+}
+
+/// The metrics of requests, each made once: there are as many as there are operations and outcomes.
+private final class RequestMeters: Sendable {
+    private struct Key: Hashable {
+        var operation: String
+        var outcome: String
+    }
+
+    private let meters = UnfairMutex<[Key: (count: Counter, duration: Timer)]>([:])
+
+    func record(_ operation: String, _ outcome: String, _ time: Duration) {
+        let key = Key(operation: operation, outcome: outcome)
+        let (count, duration) = meters.withLock { meters in
+            if let known = meters[key] { return known }
+            let (name, end) = (("operation", operation), ("outcome", outcome))
+            let made = (
+                Counter(label: "keychain_requests_total", dimensions: [name, end]),
+                Timer(label: "keychain_request_duration", dimensions: [name])
+            )
+            meters[key] = made
+            return made
+        }
+        count.increment()
+        duration.recordNanoseconds(Int64(clamping: time / .nanoseconds(1)))
     }
 }
 

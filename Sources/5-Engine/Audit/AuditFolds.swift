@@ -28,6 +28,17 @@ struct AuditFolds {
         var last: Date
         /// Counts the folds in the order in which they were begun.
         let number: Int
+
+        mutating func count(_ event: AuditEvent, at time: Date) {
+            if count == 0 {
+                moment = AuditLog.Moment(event, at: time)
+            } else {
+                if let items = event.items { moment.event.items = (moment.event.items ?? 0) + items }
+                if moment.event.process != event.process { moment.event.process?.number = nil }
+            }
+            count += 1
+            last = time
+        }
     }
 
     private var folds: [Key: Fold] = [:]
@@ -48,12 +59,14 @@ struct AuditFolds {
         if folds.count >= Self.capacity { moments += close() }
         // Each change of an item is a record of its own, as long as its program has a share.
         let isFoldable = !event.kind.isChange || event.failure != nil
-        if isFoldable, folds[Key(event)] != nil { return count(event, at: time) }
+        if isFoldable, let place = folds.index(forKey: Key(event)) {
+            return folds.values[place].count(event, at: time)
+        }
         var event = event
         if isFoldable, event.operation?.itemDigests.isEmpty == false, !shares.hasRoomForItems(of: event, at: time) {
             // As if no record named items: asking for ever other items takes no more room than asking for one.
             event.operation?.itemDigests = []
-            if folds[Key(event)] != nil { return count(event, at: time) }
+            if let place = folds.index(forKey: Key(event)) { return folds.values[place].count(event, at: time) }
         }
         let moment = AuditLog.Moment(event, at: time)
         let shortage = shares.take(for: event, isFoldable: isFoldable, at: time)
@@ -83,16 +96,7 @@ struct AuditFolds {
     }
 
     private mutating func count(_ event: AuditEvent, at time: Date) {
-        let key = Key(event)
-        var fold = folds[key] ?? Fold(moment: AuditLog.Moment(event, at: time), last: time, number: folds.count)
-        if fold.count == 0 {
-            fold.moment = AuditLog.Moment(event, at: time)
-        } else {
-            if let items = event.items { fold.moment.event.items = (fold.moment.event.items ?? 0) + items }
-            if fold.moment.event.process != event.process { fold.moment.event.process?.number = nil }
-        }
-        fold.count += 1
-        fold.last = time
-        folds[key] = fold
+        let fold = Fold(moment: AuditLog.Moment(event, at: time), last: time, number: folds.count)
+        folds[Key(event), default: fold].count(event, at: time)
     }
 }

@@ -4,6 +4,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
+import PreparedAEAD
 import SecureMemory
 import Synchronization
 
@@ -11,7 +12,8 @@ import Synchronization
 package final class ClassKeys: Sendable {
     fileprivate struct Pair {
         let classKey: LockedBytes
-        let metadataKey: LockedBytes
+        /// Its prepared key is in locked memory, too.
+        let metadataCipher: PreparedAEAD
     }
 
     private struct State {
@@ -107,11 +109,22 @@ package final class ClassKeys: Sendable {
         try pair(for: protection).classKey.withUnsafeBytes { SymmetricKey(data: $0) }
     }
 
-    /// Returns the key that seals the items' attributes.
+    /// Returns the cipher that seals the items' attributes.
+    ///
+    /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
+    package func metadataCipher(for protection: ProtectionClass) throws(KeybagError) -> PreparedAEAD {
+        try pair(for: protection).metadataCipher
+    }
+
+    /// Returns the key of ``metadataCipher(for:)``.
     ///
     /// - Throws: ``KeybagError/locked(_:)`` or ``KeybagError/noClassKey(_:)``.
     package func metadataKey(for protection: ProtectionClass) throws(KeybagError) -> SymmetricKey {
-        try pair(for: protection).metadataKey.withUnsafeBytes { SymmetricKey(data: $0) }
+        Self.metadataKey(from: try pair(for: protection).classKey)
+    }
+
+    private static func metadataKey(from classKey: LockedBytes) -> SymmetricKey {
+        derive(from: classKey, context: "swift-keychain/v1/metadata")
     }
 
     /// Throws the reason if the keys of `protection` cannot be used.
@@ -256,11 +269,11 @@ package final class ClassKeys: Sendable {
         _ protection: ProtectionClass, from keybag: Keybag, with passcodeKey: LockedBytes?
     ) throws(KeybagError) -> Pair {
         let classKey = try keybag.unwrapKey(for: protection, in: enclave, with: passcodeKey)
-        let derived = Self.derive(from: classKey, context: "swift-keychain/v1/metadata")
-        guard let metadataKey = try? derived.withUnsafeBytes({ try LockedBytes(copying: $0) }) else {
-            throw .memoryUnavailable
+        let cipher = try? PreparedAEAD(.aesGCM, Self.metadataKey(from: classKey)) { place in
+            try LockedBytes(count: PreparedAEAD.room, fill: place)
         }
-        return Pair(classKey: classKey, metadataKey: metadataKey)
+        guard let cipher else { throw .memoryUnavailable }
+        return Pair(classKey: classKey, metadataCipher: cipher)
     }
 
     /// HKDF-SHA256 (RFC 5869) without salt: the class key is already uniformly random.

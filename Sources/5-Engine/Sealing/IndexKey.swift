@@ -2,6 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
+import PreparedAEAD
 
 /// Makes keyed digests of attribute values for the item store. Equal values give equal digests, and without the key a
 /// digest reveals nothing about its value.
@@ -9,12 +10,9 @@ import KeychainModel
 /// HMAC-SHA256 (RFC 2104) truncated: to 64 bits for search terms, whose hits are checked against the opened attributes,
 /// and to 128 bits for primary keys.
 package struct IndexKey: Sendable {
-    /// The HMAC after processing the key, copied for each digest. Processing the key costs as much as a short message.
-    private let keyed: HMAC<SHA256>
+    private let key: PreparedHMAC
 
-    package init(_ key: SymmetricKey) {
-        keyed = HMAC(key: key)
-    }
+    package init(_ key: SymmetricKey) { self.key = PreparedHMAC(key) }
 
     /// Returns the term of one attribute's value.
     package func term(_ name: AttributeName, _ value: AttributeValue, in itemClass: ItemClass) -> Int64 {
@@ -35,7 +33,7 @@ package struct IndexKey: Sendable {
 
     /// Returns the term of an access group, which is the same for every class.
     package func group(_ group: String) -> Int64 {
-        Self.truncate(authenticationCode(for: Array("group".utf8) + Array(group.utf8)))
+        truncatedCode(of: Array("group".utf8) + Array(group.utf8))
     }
 
     /// Returns the term that all items of a class in a group share, for listings.
@@ -76,7 +74,7 @@ package struct IndexKey: Sendable {
             message.append(bigEndian: definition.name.code)
             Self.append(value, as: definition.kind, to: &message)
         }
-        return Data(authenticationCode(for: message).prefix(16))
+        return key.authenticate(message) { Data($0.prefix(16)) }
     }
 
     /// Appends the length and the canonical bytes of `value`.
@@ -97,18 +95,10 @@ package struct IndexKey: Sendable {
         message.append(itemClass.storedCode)
         message.append(bigEndian: name.code)
         appendBytes(&message)
-        return Self.truncate(authenticationCode(for: message))
+        return truncatedCode(of: message)
     }
 
-    private func authenticationCode(for message: [UInt8]) -> HMAC<SHA256>.MAC {
-        var mac = keyed
-        mac.update(data: message)
-        return mac.finalize()
-    }
-
-    private static func truncate(_ code: HMAC<SHA256>.MAC) -> Int64 {
-        code.withUnsafeBytes { $0.bigEndian() }
-    }
+    private func truncatedCode(of message: [UInt8]) -> Int64 { key.authenticate(message) { $0.bigEndian() } }
 }
 
 extension ItemClass {

@@ -89,8 +89,8 @@ package struct ItemMetadata: Sendable, Hashable {
         return Data(out)
     }
 
-    package init(decoding data: Data) throws(SealingError) {
-        var reader = Reader(data)
+    package init(decoding bytes: UnsafeRawBufferPointer) throws(SealingError) {
+        var reader = Reader(bytes: bytes)
         let version = try reader.integer(UInt8.self)
         guard (1...3).contains(version) else { throw .malformed("attribute encoding version") }
         let hasFlags = try reader.integer(UInt8.self)
@@ -167,31 +167,31 @@ package struct ItemMetadata: Sendable, Hashable {
     }
 }
 
-/// Reads big-endian fields from bytes that may end too early.
+/// Reads big-endian fields from bytes that may end too early. It is used only while they are there.
 private struct Reader {
-    private let bytes: [UInt8]
+    let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ data: Data) {
-        bytes = [UInt8](data)
-    }
+    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
 
-    private mutating func take(_ count: Int) throws(SealingError) -> ArraySlice<UInt8> {
+    private mutating func take(_ count: Int) throws(SealingError) -> UnsafeRawBufferPointer {
         guard count <= bytes.count - position else { throw .malformed("attributes end early") }
         defer { position += count }
-        return bytes[position..<(position + count)]
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + count)])
     }
 
     mutating func data(count: Int) throws(SealingError) -> Data { Data(try take(count)) }
 
-    mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) throws(SealingError) -> Integer {
-        Integer(bigEndianBytes: try take(MemoryLayout<Integer>.size))
+    mutating func integer<Integer: FixedWidthInteger & BitwiseCopyable>(
+        _: Integer.Type
+    ) throws(SealingError) -> Integer {
+        try take(MemoryLayout<Integer>.size).bigEndian()
     }
 
     mutating func string(count: Int) throws(SealingError) -> String {
-        guard let string = String(validating: try take(count), as: UTF8.self) else { throw .malformed("not UTF-8") }
+        guard let string = String(utf8: try take(count)) else { throw .malformed("not UTF-8") }
         return string
     }
 

@@ -1,6 +1,8 @@
+import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
+import PreparedAEAD
 
 /// A sealed value: the seal that opens it, and the ciphertext. They are separate, so that a listing need not read large
 /// values.
@@ -59,23 +61,40 @@ package enum ItemSealer {
         }
     }
 
+    /// Returns the value, in memory that is wiped when its last copy goes.
+    ///
     /// - Throws: ``SealingError/wrongFactor`` if the seal has a header and `wrappingKey` is wrong.
     package static func open(
         _ sealed: SealedValue, accessControl: AccessControl, binding: RowBinding, wrappingKey: SymmetricKey
     ) throws(SealingError) -> Data {
         guard let ciphertext = sealed.ciphertext else { throw .malformed("its value was not read") }
-        let itemKey = try self.itemKey(in: sealed.seal, wrappingKey: wrappingKey)
-        let seal = sealed.seal.suffix(SealedValue.sealSize)
-        let header = sealed.seal.dropLast(SealedValue.sealSize)
-        let start = seal.startIndex
-        do {
-            let box = try AES.GCM.SealedBox(
-                nonce: AES.GCM.Nonce(data: seal[(start + 40)..<(start + 52)]), ciphertext: ciphertext,
-                tag: seal[(start + 52)...])
-            return try AES.GCM.open(
-                box, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl) + header)
-        } catch {
-            throw .authenticationFailed
+        guard sealed.seal.count >= SealedValue.sealSize else { throw .malformed("value seal") }
+        let headerSize = sealed.seal.count - SealedValue.sealSize
+        let context = binding.valueContext(accessControl: accessControl) + sealed.seal.prefix(headerSize)
+        return try .wipedWhenFreed(exactly: ciphertext.count, orOutOfMemory: .malformed("no memory for its value")) {
+            (text: UnsafeMutableRawBufferPointer) throws(SealingError) in
+            let failure = sealed.seal.withUnsafeBytes { seal -> WrappedKeyAEAD.Failure? in
+                let end = UnsafeRawBufferPointer(rebasing: seal[headerSize...])
+                let nonce = UnsafeRawBufferPointer(rebasing: end[40..<52])
+                return ciphertext.withUnsafeBytes { sealed in
+                    context.withUnsafeBytes { context in
+                        do throws(WrappedKeyAEAD.Failure) {
+                            try WrappedKeyAEAD.open(
+                                sealed, wrapped: UnsafeRawBufferPointer(rebasing: end[..<40]), under: wrappingKey,
+                                nonce: nonce, binding: context, tag: UnsafeRawBufferPointer(rebasing: end[52...]),
+                                into: text)
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+            }
+            switch failure {
+            case nil: return
+            case .wrongKey: throw headerSize == 0 ? .authenticationFailed : .wrongFactor
+            case .wrongTag: throw .authenticationFailed
+            }
         }
     }
 
@@ -98,29 +117,54 @@ package enum ItemSealer {
 
     /// Seals the encoded attributes: nonce (12), ciphertext, tag (16).
     package static func seal(
-        metadata: Data, valueSeal: Data, binding: RowBinding, metadataKey: SymmetricKey
+        metadata: Data, valueSeal: Data, binding: RowBinding, cipher: PreparedAEAD
     ) throws(SealingError) -> Data {
-        do {
-            let box = try AES.GCM.seal(
-                metadata, using: metadataKey, authenticating: binding.metadataContext(valueSeal: valueSeal))
-            guard let combined = box.combined else { throw SealingError.malformed("nonce") }
-            return combined
-        } catch {
-            throw .malformed("the attributes cannot be sealed")
+        let context = binding.metadataContext(valueSeal: valueSeal)
+        var sealed = Data(count: nonceSize + metadata.count + tagSize)
+        let isSealed = sealed.withUnsafeMutableBytes { sealed in
+            metadata.withUnsafeBytes { text in
+                context.withUnsafeBytes { context in
+                    guard let target = sealed.baseAddress, let binding = context.baseAddress else { return false }
+                    AES.GCM.Nonce().withUnsafeBytes {
+                        UnsafeMutableRawBufferPointer(rebasing: sealed[..<nonceSize]).copyMemory(from: $0)
+                    }
+                    return cipher.seal(
+                        text.baseAddress ?? UnsafeRawPointer(target), count: text.count, nonce: target,
+                        binding: binding, bindingCount: context.count, into: target + nonceSize,
+                        tag: target + nonceSize + text.count)
+                }
+            }
+        }
+        guard isSealed else { throw .malformed("the attributes cannot be sealed") }
+        return sealed
+    }
+
+    /// Runs `body` with the encoded attributes, which are in no memory afterwards.
+    package static func open<Result>(
+        metadata: Data, valueSeal: Data, binding: RowBinding, cipher: PreparedAEAD,
+        _ body: (UnsafeRawBufferPointer) throws(SealingError) -> Result
+    ) throws(SealingError) -> Result {
+        let count = metadata.count - nonceSize - tagSize
+        guard count >= 0 else { throw .authenticationFailed }
+        let context = binding.metadataContext(valueSeal: valueSeal)
+        return try withUnsafeTemporaryAllocation(byteCount: max(1, count), alignment: 16) {
+            room throws(SealingError) in
+            defer { SecretBytes.wipe(room) }
+            let isOpen = metadata.withUnsafeBytes { sealed in
+                context.withUnsafeBytes { context in
+                    guard let base = sealed.baseAddress, let binding = context.baseAddress, let text = room.baseAddress
+                    else { return false }
+                    return cipher.open(
+                        base + nonceSize, count: count, nonce: base, binding: binding, bindingCount: context.count,
+                        tag: base + nonceSize + count, into: text)
+                }
+            }
+            guard isOpen else { throw .authenticationFailed }
+            return try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
     }
 
-    package static func open(
-        metadata: Data, valueSeal: Data, binding: RowBinding, metadataKey: SymmetricKey
-    ) throws(SealingError) -> Data {
-        do {
-            let box = try AES.GCM.SealedBox(combined: metadata)
-            return try AES.GCM.open(
-                box, using: metadataKey, authenticating: binding.metadataContext(valueSeal: valueSeal))
-        } catch {
-            throw .authenticationFailed
-        }
-    }
+    private static let (nonceSize, tagSize) = (12, 16)
 }
 
 /// The reason why sealed bytes could not be opened.

@@ -1,5 +1,5 @@
-// AES-256-GCM, ChaCha20-Poly1305, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key that is
-// prepared once; and powers modulo a number, which swift-crypto keeps to itself.
+// AES-256-GCM, ChaCha20-Poly1305, HMAC-SHA256, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key
+// that is prepared once; and powers modulo a number, which swift-crypto keeps to itself.
 // swift-crypto's own interface prepares the key and allocates memory for each message, which takes longer than
 // encrypting a small message.
 //
@@ -22,6 +22,13 @@ aead_key *_Nullable aead_key_prepare(aead_algorithm algorithm, const void *_Nonn
 /// Wipes and frees the key.
 void aead_key_free(aead_key *_Nonnull key);
 
+/// The room in bytes that a key takes which the caller keeps, aligned to 16 bytes.
+enum { AEAD_KEY_ROOM = 1024 };
+
+/// Prepares a key of 32 bytes in `room`, so that the caller decides what memory it is in. The caller wipes it. Returns NULL
+/// without BoringSSL.
+aead_key *_Nullable aead_key_place(aead_algorithm algorithm, const void *_Nonnull key, void *_Nonnull room);
+
 /// Encrypts `text` to `sealed`, which may be the same, and may not overlap in part. The nonce has 12 bytes, the tag 16.
 bool aead_seal(const aead_key *_Nonnull key, const void *_Nonnull text, size_t count, const void *_Nonnull nonce,
     const void *_Nonnull binding, size_t binding_count, void *_Nonnull sealed, void *_Nonnull tag);
@@ -30,6 +37,28 @@ bool aead_seal(const aead_key *_Nonnull key, const void *_Nonnull text, size_t c
 /// contents of `text` must not be used.
 bool aead_open(const aead_key *_Nonnull key, const void *_Nonnull sealed, size_t count, const void *_Nonnull nonce,
     const void *_Nonnull binding, size_t binding_count, const void *_Nonnull tag, void *_Nonnull text);
+
+/// What came of opening a message whose own key is wrapped.
+typedef enum { WRAPPED_OPENED, WRAPPED_WRONG_KEY, WRAPPED_WRONG_TAG, WRAPPED_UNAVAILABLE } wrapped_result;
+
+/// Unwraps the 32 bytes in `wrapped`, which has 40 (RFC 3394), with a key of 32 bytes, and decrypts `sealed` to `text` with
+/// them as `aead_open` does with AES-256-GCM. The unwrapped key is in no memory afterwards.
+wrapped_result aead_open_wrapped(const void *_Nonnull wrapping_key, const void *_Nonnull wrapped, const void *_Nonnull sealed,
+    size_t count, const void *_Nonnull nonce, const void *_Nonnull binding, size_t binding_count, const void *_Nonnull tag,
+    void *_Nonnull text);
+
+/// HMAC-SHA256 (RFC 2104).
+typedef struct hmac_key hmac_key;
+
+/// Prepares a key. Returns NULL without BoringSSL or memory. Any number of threads may use it at once.
+hmac_key *_Nullable hmac_key_prepare(const void *_Nonnull key, size_t count);
+
+/// Wipes and frees the key.
+void hmac_key_free(hmac_key *_Nonnull key);
+
+/// Computes the code of a message; `code` has room for 32 bytes. Returns false without memory.
+bool hmac_authenticate(
+    const hmac_key *_Nonnull key, const void *_Nonnull message, size_t count, void *_Nonnull code);
 
 /// AES-256-CBC without padding, and HMAC over what was encrypted.
 typedef struct cbc_key cbc_key;

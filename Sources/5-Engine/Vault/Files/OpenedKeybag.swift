@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import CLibrary
 import Crypto
 import Enclave
@@ -6,6 +7,7 @@ import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
+import PreparedAEAD
 import PrivateFiles
 import Sealing
 
@@ -165,14 +167,15 @@ final class OpenedKeybag: Sendable {
 /// The key of a keybag's audit log.
 struct AuditKey: AuditSeal {
     let identifier: UUID
-    private let key: SymmetricKey
+    private let key: PreparedHMAC
 
     init(_ key: SymmetricKey, of keybag: UUID) {
         identifier = keybag
-        self.key = key
+        self.key = PreparedHMAC(key)
     }
 
-    func tag(of message: Data) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: message, using: key))
-    }
+    func tag(of message: Data) -> Data { key.authenticate(Array(message)) { Data($0) } }
+
+    /// The first 8 bytes of the tag of `message`.
+    func number(of message: [UInt8]) -> UInt64 { key.authenticate(message) { $0.bigEndian() } }
 }

@@ -34,7 +34,7 @@ extension OpenedKeybag {
             binding: binding,
             metadata: try ItemSealer.seal(
                 metadata: encode(item), valueSeal: sealed.seal, binding: binding,
-                metadataKey: keys.metadataKey(for: protection)),
+                cipher: keys.metadataCipher(for: protection)),
             value: sealed)
         return (row, try filing(of: item, binding: binding))
     }
@@ -49,19 +49,18 @@ extension OpenedKeybag {
         resealed.binding = binding
         resealed.metadata = try ItemSealer.seal(
             metadata: encode(item), valueSeal: row.value.seal, binding: binding,
-            metadataKey: keys.metadataKey(for: item.accessControl.protection))
+            cipher: keys.metadataCipher(for: item.accessControl.protection))
         return (resealed, try filing(of: item, binding: binding))
     }
 
     /// The item in `row`, without its value.
     func openMetadata(of row: ItemRow) throws -> StoredItem {
-        let key = try keys.metadataKey(for: row.binding.protection)
+        let cipher = try keys.metadataCipher(for: row.binding.protection)
         let metadata: ItemMetadata
         do {
-            metadata = try ItemMetadata(
-                decoding: ItemSealer.open(
-                    metadata: row.metadata, valueSeal: row.value.seal, binding: row.binding,
-                    metadataKey: key))
+            metadata = try ItemSealer.open(
+                metadata: row.metadata, valueSeal: row.value.seal, binding: row.binding, cipher: cipher
+            ) { (bytes) throws(SealingError) in try ItemMetadata(decoding: bytes) }
         } catch {
             throw VaultError.corruptItem(row: row.binding.rowID, reason: error.reason)
         }
@@ -107,7 +106,7 @@ extension OpenedKeybag {
             attributes: (item?.attributes ?? [:]).filter { schema[$0.key]?.isPrimaryKey ?? false })
         let sealed = try ItemSealer.seal(
             metadata: metadata.encoded(), valueSeal: Data(), binding: binding,
-            metadataKey: keys.metadataKey(for: .always))
+            cipher: keys.metadataCipher(for: .always))
         let tombstone = ItemRow(binding: binding, metadata: sealed, value: .none)
         return (tombstone, filing(ofTombstone: tombstone))
     }
@@ -160,7 +159,7 @@ extension OpenedKeybag {
         _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], under index: IndexKey
     ) -> UInt64? {
         let key = index.primaryKey(itemClass, accessGroup: "", isSynchronizable: false, attributes: attributes)
-        return auditSeal?.tag(of: Data("item".utf8) + key).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return auditSeal?.number(of: Array("item".utf8) + key)
     }
 
     private func encode(_ item: StoredItem) throws -> Data {

@@ -58,17 +58,20 @@ extension OpenedKeybag {
     /// - Throws: ``VaultError/authenticationFailed`` for another application password than the item's.
     func openValue(of row: ItemRow, accessControl: AccessControl, _ presence: PresenceCheck) throws -> Data? {
         guard !row.value.seal.isEmpty, row.value.ciphertext != nil else { return nil }
-        let header = try header(of: row, accessControl)
-        let sealed = try sealed(row)
-        if header != nil, presence.isWaived { return nil }
-        let wrappingKey = try header.map { try presence.wrappingKey(for: $0, classKey: sealed.classKey) }
-        return try opening(row) { () throws(SealingError) in
-            // Passed on at once: a copy with a name would keep the bytes from being wiped.
-            let value = Data.wipedWhenFreed(
+        guard let header = try header(of: row, accessControl) else {
+            let classKey = try keys.classKey(for: row.binding.protection)
+            return try opening(row) { () throws(SealingError) in
                 try ItemSealer.open(
-                    sealed.row.value, accessControl: accessControl, binding: sealed.row.binding,
-                    wrappingKey: wrappingKey ?? sealed.classKey))
-            return header?.hasValue == false ? nil : value
+                    row.value, accessControl: accessControl, binding: row.binding, wrappingKey: classKey)
+            }
+        }
+        let sealed = try sealed(row)
+        if presence.isWaived { return nil }
+        let wrappingKey = try presence.wrappingKey(for: header, classKey: sealed.classKey)
+        return try opening(row) { () throws(SealingError) in
+            let value = try ItemSealer.open(
+                sealed.row.value, accessControl: accessControl, binding: sealed.row.binding, wrappingKey: wrappingKey)
+            return header.hasValue ? value : nil
         }
     }
 

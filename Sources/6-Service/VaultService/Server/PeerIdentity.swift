@@ -43,10 +43,23 @@ package struct PeerIdentity: Sendable, Equatable {
 
 /// The process behind a connection, held so that its number cannot come to mean another one.
 package final class Peer: Sendable {
+    /// A descriptor that shows whether the process is still there.
+    private enum Hold {
+        /// Its folder in /proc, which stands for this process alone (proc(5)), and the file that it ran when the
+        /// connection was made, readable or not by name.
+        case folder(Int32, FileNumbers)
+        /// The process itself (pidfd_open(2)): nobody here may know what file it runs.
+        case process(Int32)
+
+        var descriptor: Int32 {
+            switch self {
+            case .folder(let descriptor, _), .process(let descriptor): descriptor
+            }
+        }
+    }
+
     package let identity: PeerIdentity
-    private let process: Int32
-    /// The file that ran when the connection was made, readable or not by name.
-    private let image: FileNumbers?
+    private let hold: Hold
 
     /// Identifies the process that connected `socket`.
     ///
@@ -56,34 +69,36 @@ package final class Peer: Sendable {
         let credentials = try Self.credentials(of: socket)
         let exact = try Self.processDescriptor(of: socket)
         let before = exact == nil ? try ProcessRecord(of: credentials.pid) : nil
-        if let exact {
-            process = exact
-        } else {
-            process = try Self.processDescriptor(numbered: credentials.pid)
-        }
+        let process =
+            if let exact { exact } else { try Self.processDescriptor(numbered: credentials.pid) }
+        var held: Int32 = -1
         do throws(PeerError) {
             let number = try Self.number(of: process)
             guard number == credentials.pid else { throw PeerError("the process that connected is gone") }
             let folder = "/proc/\(number)"
-            image = FileNumbers(at: folder + "/exe")
+            let image = FileNumbers(at: folder + "/exe")
+            if image != nil { held = try Self.held(folder) }
             let unit = SystemdUnit.path(inCgroups: try Self.text(at: folder + "/cgroup"))
             identity = PeerIdentity(
                 process: number, user: credentials.uid, executable: Self.executable(folder, image),
                 unit: unit.flatMap(SystemdUnit.init(cgroup:)),
                 flatpak: Self.flatpak(in: try Self.text(at: folder + "/root/.flatpak-info")),
                 snap: unit.flatMap(Self.snap(inCgroup:)), label: Self.label(of: socket))
-            guard isAlive else { throw PeerError("the process that connected is gone") }
+            guard Self.isAlive(process) else { throw PeerError("the process that connected is gone") }
             let after = exact == nil ? try ProcessRecord(of: number) : nil
             guard exact != nil || ProcessRecord.isOf(credentials.uid, before, after) else {
                 throw PeerError("another process has the number of the one that connected")
             }
+            hold = image.map { .folder(held, $0) } ?? .process(process)
         } catch {
+            if held >= 0 { close(held) }
             close(process)
             throw error
         }
+        if case .folder = hold { close(process) }
     }
 
-    deinit { close(process) }
+    deinit { close(hold.descriptor) }
 
     /// Returns the path of the program that a process runs, for a name; nil if it cannot be read. By the time that it
     /// is known, the number may stand for another process.
@@ -91,12 +106,24 @@ package final class Peer: Sendable {
 
     /// Returns whether the process that connected is still there and runs the same file.
     package func isUnchanged() -> Bool {
-        FileNumbers(at: "/proc/\(identity.process)/exe") == image && isAlive
+        switch hold {
+        // There is no such file below the folder of a process that has ended.
+        case .folder(let folder, let image): FileNumbers(of: "exe", in: folder) == image
+        case .process(let process):
+            FileNumbers(at: "/proc/\(identity.process)/exe") == nil && Self.isAlive(process)
+        }
     }
 
-    private var isAlive: Bool {
+    private static func isAlive(_ process: Int32) -> Bool {
         var polled = pollfd(fd: process, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
         return poll(&polled, 1, 0) == 0
+    }
+
+    private static func held(_ folder: String) throws(PeerError) -> Int32 {
+        // O_PATH (asm-generic/fcntl.h): for looking things up below it.
+        let opened = open(folder, 0o10000000 | O_CLOEXEC | O_DIRECTORY)
+        guard opened >= 0 else { throw PeerError("the process that connected is gone (errno \(errno))") }
+        return opened
     }
 
     /// `struct ucred` of socket(7), which the Swift overlay does not declare.
@@ -287,9 +314,12 @@ struct FileNumbers: Equatable {
     let device: UInt64
     let inode: UInt64
 
-    init?(at path: String) {
+    init?(at path: String) { self.init(of: path, in: AT_FDCWD) }
+
+    /// - Parameter folder: Where `path` begins, unless it is absolute.
+    init?(of path: String, in folder: Int32) {
         var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
+        guard fstatat(folder, path, &info, 0) == 0 else { return nil }
         device = UInt64(info.st_dev)
         inode = UInt64(info.st_ino)
     }
