@@ -136,7 +136,7 @@ floor(
 floor(
     "Sources/5-Engine",
     module("Attestation", uses: "Bytes", crypto),
-    module("Enclave", uses: "Attestation", "Bytes", "SecureMemory", crypto),
+    module("Enclave", uses: "Attestation", "Bytes", "PreparedAEAD", "SecureMemory", crypto),
     library("CTSS2"),
     module(
         "TPM", uses: "Attestation", "Bytes", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),

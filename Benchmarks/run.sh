@@ -158,6 +158,8 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
             steady "$bench" secitem "$cache" $count
         done
         steady "$bench" daemon "$cache" 100
+        steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/secret-clients.py \
+            "$work/secret-service" 100 1 2 4 8 16 64
     done
     # Not steadier: the attackers would get the same priority. A missed target shows in the table.
     "$bench" load "$cache" 10 || true
@@ -179,6 +181,8 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
         python-keyring /usr/bin/keyring get $service $account
 } >"$results"
 
+# Charts are of whole runs.
+if $save && [ ${#sizes[@]} -eq 3 ]; then /usr/bin/python3 Benchmarks/chart.py "$results" Benchmarks/Charts; fi
 if $save; then exec >Benchmarks/RESULTS.md; fi
 Benchmarks/table.py "$results" "${sizes[@]}"
 printf '\n## A web app with sign-in, and without\n\n'

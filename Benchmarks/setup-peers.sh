@@ -3,7 +3,7 @@
 set -euo pipefail
 packages=(
     age curl dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libtss2-dev pass pkg-config
-    openssh-client openssh-server openssl python3 python3-cryptography python3-keyring python3-secretstorage sqlcipher sqlite3 swtpm util-linux wrk
+    openssh-client openssh-server openssl python3 python3-cryptography python3-keyring python3-matplotlib python3-secretstorage sqlcipher sqlite3 swtpm util-linux wrk
 )
 missing=()
 for package in "${packages[@]}"; do

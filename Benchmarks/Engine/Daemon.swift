@@ -6,8 +6,8 @@ import Synchronization
 import VaultInterface
 import VaultService
 
-/// Lookups through a daemon, by one client and by eight, in turns with the least that asking another process can cost:
-/// 256 bytes to a server with a thread for each connection, and back.
+/// Lookups through a daemon, by one client and by more at once, in turns with the least that asking another process can
+/// cost: 256 bytes to a server with a thread for each connection, and back.
 ///
 /// Each line of output is a name and the median and the 99th percentile in microseconds, or operations a second.
 func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
@@ -24,7 +24,7 @@ func measureDaemon(in vaults: FilledVaults, count: Int, rounds: Int) throws {
     let vault = daemon.vault
     close(try eventually { try UnixSocket.connect(to: folder + "/echo") })
 
-    for clients in [1, 8] {
+    for clients in [1, 2, 4, 8, 16, 64] {
         let (lookups, floor) = (Latencies(), Latencies())
         for round in -1..<rounds {
             try floor.measure(clients, counts: round >= 0) {
@@ -116,12 +116,14 @@ private final class Latencies: Sendable {
     }
 
     private let state = Mutex(State())
-    private static let operations = 2_000
+    /// How many operations the clients share, and the most of one.
+    private static let (operations, mostOfOne) = (16_000, 2_000)
 
     /// - Parameter prepare: Makes what one client does again and again.
     func measure(
         _ clients: Int, counts: Bool, _ prepare: @escaping @Sendable () throws -> () throws -> Void
     ) throws {
+        let operations = min(Self.mostOfOne, Self.operations / clients)
         let group = DispatchGroup()
         let start = Clock.elapsed.seconds()
         for _ in 0..<clients {
@@ -131,7 +133,7 @@ private final class Latencies: Sendable {
                 do {
                     let operation = try prepare()
                     var seconds: [Double] = []
-                    for _ in 0..<Self.operations {
+                    for _ in 0..<operations {
                         let begin = Clock.elapsed.seconds()
                         try operation()
                         seconds.append(Clock.elapsed.seconds() - begin)
@@ -143,7 +145,7 @@ private final class Latencies: Sendable {
             }
         }
         group.wait()
-        let rate = Double(clients * Self.operations) / (Clock.elapsed.seconds() - start)
+        let rate = Double(clients * operations) / (Clock.elapsed.seconds() - start)
         try state.withLock { state in
             if counts { state.perSecond.append(rate) }
             if let failure = state.failure { throw failure }

@@ -28,6 +28,9 @@ typedef struct {
     _Alignas(16) unsigned char bytes[512];
 } AES_KEY;
 extern int CCryptoBoringSSL_AES_set_decrypt_key(const uint8_t *key, unsigned bits, AES_KEY *aeskey) WEAK;
+extern int CCryptoBoringSSL_AES_set_encrypt_key(const uint8_t *key, unsigned bits, AES_KEY *aeskey) WEAK;
+extern int CCryptoBoringSSL_AES_wrap_key(
+    const AES_KEY *key, const uint8_t *iv, uint8_t *out, const uint8_t *in, size_t in_len) WEAK;
 extern int CCryptoBoringSSL_AES_unwrap_key(
     const AES_KEY *key, const uint8_t *iv, uint8_t *out, const uint8_t *in, size_t in_len) WEAK;
 
@@ -83,6 +86,29 @@ bool aead_open(const aead_key *key, const void *sealed, size_t count, const void
     return done;
 }
 
+static bool has_wrapping(void) {
+    return has_functions() && CCryptoBoringSSL_AES_set_encrypt_key && CCryptoBoringSSL_AES_wrap_key
+        && CCryptoBoringSSL_AES_set_decrypt_key && CCryptoBoringSSL_AES_unwrap_key;
+}
+
+static bool wrap(const void *wrapping_key, const void *key, void *wrapped) {
+    AES_KEY prepared;
+    bool done = CCryptoBoringSSL_AES_set_encrypt_key(wrapping_key, key_count * 8, &prepared) == 0
+        && CCryptoBoringSSL_AES_wrap_key(&prepared, NULL, wrapped, key, key_count) == wrapped_count;
+    explicit_bzero(&prepared, sizeof prepared);
+    return done;
+}
+
+bool aead_seal_wrapped(const void *wrapping_key, const void *key, void *wrapped, const void *text, size_t count,
+    const void *nonce, const void *binding, size_t binding_count, void *sealed, void *tag) {
+    if (!has_wrapping()) return false;
+    _Alignas(16) unsigned char room[AEAD_KEY_ROOM];
+    aead_key *prepared = wrap(wrapping_key, key, wrapped) ? aead_key_place(AEAD_AES_256_GCM, key, room) : NULL;
+    bool done = prepared && aead_seal(prepared, text, count, nonce, binding, binding_count, sealed, tag);
+    explicit_bzero(room, sizeof room);
+    return done;
+}
+
 static bool unwrap(const void *wrapping_key, const void *wrapped, void *key) {
     AES_KEY prepared;
     bool done = CCryptoBoringSSL_AES_set_decrypt_key(wrapping_key, key_count * 8, &prepared) == 0
@@ -93,8 +119,7 @@ static bool unwrap(const void *wrapping_key, const void *wrapped, void *key) {
 
 wrapped_result aead_open_wrapped(const void *wrapping_key, const void *wrapped, const void *sealed, size_t count,
     const void *nonce, const void *binding, size_t binding_count, const void *tag, void *text) {
-    if (!has_functions() || !CCryptoBoringSSL_AES_set_decrypt_key || !CCryptoBoringSSL_AES_unwrap_key)
-        return WRAPPED_UNAVAILABLE;
+    if (!has_wrapping()) return WRAPPED_UNAVAILABLE;
     struct {
         _Alignas(16) unsigned char room[AEAD_KEY_ROOM];
         unsigned char key[key_count];

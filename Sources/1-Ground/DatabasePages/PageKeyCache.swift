@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import PreparedAEAD
 import Synchronization
 
 /// The keys of recent epochs, for one thread at a time.
@@ -82,8 +83,9 @@ struct PageSecret: Sendable {
 extension SecretBytes {
     /// Returns a key of 32 bytes for one use in a database (RFC 5869).
     func derived(_ purpose: [UInt8], _ database: DatabaseID) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: withUnsafeBytes { SymmetricKey(data: $0) }, salt: database.bytes,
-            info: Array("swift-keychain/v1/database/".utf8) + purpose, outputByteCount: 32)
+        withUnsafeBytes {
+            KeyDerivation.key(
+                from: $0, salt: [UInt8](database.bytes), info: Array("swift-keychain/v1/database/".utf8) + purpose)
+        }
     }
 }

@@ -259,6 +259,9 @@ package enum SocketWait {
     ///   - milliseconds: How long, when staying awake was in vain.
     package static func hasCome(to descriptor: Int32, or other: Int32, within milliseconds: Int32) -> Bool {
         let events = Int16(truncatingIfNeeded: POLLIN)
+        // Otherwise a thread whose next request is always there already keeps its processor, and others wait until the
+        // kernel takes it away, which is milliseconds later.
+        sched_yield()
         if stayAwake(for: events, on: descriptor) { return true }
         // poll(2) leaves out negative descriptors.
         var polled = (

@@ -58,6 +58,9 @@ package final class PreparedAEAD: @unchecked Sendable {
         self.key = made.map { Key.placed($0, keeper) } ?? .unprepared(key, algorithm)
     }
 
+    /// Whether swift-crypto's BoringSSL can be reached; else swift-crypto's own interface is used everywhere.
+    package static let isAvailable = PreparedAEAD(.aesGCM, SymmetricKey(size: .bits256)).isPrepared
+
     /// How many bytes a prepared key takes.
     package static let room = Int(AEAD_KEY_ROOM)
 

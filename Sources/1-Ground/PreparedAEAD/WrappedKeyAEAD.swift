@@ -16,6 +16,48 @@ package enum WrappedKeyAEAD {
     /// The length of a wrapped key of 32 bytes.
     package static let wrappedSize = 40
 
+    /// Encrypts a message with a new key to `sealed`, which has room for as many bytes as `text` has.
+    ///
+    /// - Parameters:
+    ///   - wrapped: Room for the message's key, ``wrappedSize`` bytes.
+    ///   - nonce: 12 bytes.
+    ///   - binding: The additional data.
+    ///   - tag: Room for 16 bytes.
+    ///   - preparing: See ``open(_:wrapped:under:nonce:binding:tag:into:preparing:)``.
+    /// - Returns: False if there is no memory, or if a size is wrong.
+    package static func seal(
+        _ text: UnsafeRawBufferPointer, under wrappingKey: SymmetricKey, wrapped: UnsafeMutableRawBufferPointer,
+        nonce: UnsafeRawBufferPointer, binding: UnsafeRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer,
+        tag: UnsafeMutableRawBufferPointer, preparing: Bool = true
+    ) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        guard wrapped.count == wrappedSize, nonce.count == 12, tag.count == 16, sealed.count == text.count else {
+            return false
+        }
+        let isSealed = key.withUnsafeBytes { key in
+            wrappingKey.withUnsafeBytes { wrapping in
+                guard preparing, wrapping.count == 32, let wrappingBase = wrapping.baseAddress,
+                    let keyBase = key.baseAddress, let wrappedBase = wrapped.baseAddress,
+                    let textBase = text.baseAddress, let nonceBase = nonce.baseAddress,
+                    let bindingBase = binding.baseAddress, let base = sealed.baseAddress,
+                    let tagBase = tag.baseAddress
+                else { return false }
+                return aead_seal_wrapped(
+                    wrappingBase, keyBase, wrappedBase, textBase, text.count, nonceBase, bindingBase, binding.count,
+                    base, tagBase)
+            }
+        }
+        if isSealed { return true }
+        guard let made = try? AES.KeyWrap.wrap(key, using: wrappingKey), made.count == wrappedSize,
+            let nonce = try? AES.GCM.Nonce(data: nonce),
+            let box = try? AES.GCM.seal(text, using: key, nonce: nonce, authenticating: binding)
+        else { return false }
+        wrapped.copyBytes(from: made)
+        sealed.copyBytes(from: box.ciphertext)
+        tag.copyBytes(from: box.tag)
+        return true
+    }
+
     /// Decrypts a message to `text`, which has room for as many bytes as `sealed` has. After an error, the contents of
     /// `text` must not be used.
     ///

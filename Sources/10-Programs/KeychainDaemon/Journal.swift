@@ -112,7 +112,9 @@ private final class RequestMeters: Sendable {
             return made
         }
         count.increment()
-        duration.recordNanoseconds(Int64(clamping: time / .nanoseconds(1)))
+        let (seconds, attoseconds) = time.components
+        duration.recordNanoseconds(
+            Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000)))
     }
 }
 

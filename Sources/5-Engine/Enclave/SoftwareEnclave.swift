@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import FoundationEssentials
+import PreparedAEAD
 import SecureMemory
 
 /// An enclave whose device secret is 32 random bytes in a file of mode 0600.
@@ -63,10 +64,9 @@ package struct SoftwareEnclave: Enclave {
         } catch {
             throw .memoryUnavailable
         }
-        defer { wipeRecentlyFreed(.derivation) }
+        defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
         return material.withUnsafeBytes {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), salt: salt, info: [UInt8](context.utf8), outputByteCount: 32)
+            KeyDerivation.key(from: $0, salt: [UInt8](salt), info: [UInt8](context.utf8))
         }
     }
 

@@ -282,10 +282,7 @@ package final class ClassKeys: Sendable {
     }
 
     private static func derive(from classKey: LockedBytes, context: [UInt8]) -> SymmetricKey {
-        defer { wipeRecentlyFreed(.derivation) }
-        return classKey.withUnsafeBytes {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: $0), info: context, outputByteCount: 32)
-        }
+        defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
+        return classKey.withUnsafeBytes { KeyDerivation.key(from: $0, info: context) }
     }
 }

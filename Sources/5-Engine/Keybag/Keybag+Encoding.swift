@@ -3,6 +3,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
+import PreparedAEAD
 import SecureMemory
 
 /// The keybag file: a fixed header, one entry for each class key, and a MAC over everything before it.
@@ -74,7 +75,7 @@ extension Keybag {
         }
         if let storeSequence { encoded.append(bigEndian: storeSequence) }
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
-        encoded.append(contentsOf: HMAC<SHA256>.authenticationCode(for: encoded, using: key))
+        PreparedHMAC(key).authenticate([UInt8](encoded)) { encoded.append(contentsOf: $0) }
         return encoded
     }
 
@@ -95,10 +96,10 @@ extension Keybag {
         }
         let salt = Data(bytes[44..<76])
         let key = try Self.derive(in: enclave, salt: salt, context: Self.macContext)
-        guard
-            HMAC<SHA256>.isValidAuthenticationCode(
-                bytes[places.body...], authenticating: bytes[..<places.body], using: key)
-        else { throw .authenticationFailed }
+        let isAuthentic = PreparedHMAC(key).authenticate(Array(bytes[..<places.body])) { code in
+            bytes[places.body...].withUnsafeBytes { isEqualInConstantTime($0, code) }
+        }
+        guard isAuthentic else { throw .authenticationFailed }
         guard version != 4 || places.body > places.counter + 2 else {
             throw .malformed(reason: "nothing sealed to its counter")
         }

@@ -83,7 +83,7 @@ package struct IndexKey: Sendable {
         message.append(bigEndian: UInt32(0))
         value.appendCanonicalBytes(as: kind, to: &message)
         let size = UInt32(truncatingIfNeeded: message.count - start - 4)
-        for (offset, byte) in size.bigEndianBytes.enumerated() { message[start + offset] = byte }
+        message.withUnsafeMutableBytes { $0.baseAddress?.store(bigEndian: size, at: start) }
     }
 
     private func digest(

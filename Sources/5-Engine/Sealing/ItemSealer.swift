@@ -46,19 +46,27 @@ package enum ItemSealer {
         value: Data, header: SealHeader? = nil, accessControl: AccessControl, binding: RowBinding,
         wrappingKey: SymmetricKey
     ) throws(SealingError) -> SealedValue {
-        let itemKey = SymmetricKey(size: .bits256)
         let header = header?.encoded ?? []
-        do {
-            var seal = Data(header)
-            seal.append(try AES.KeyWrap.wrap(itemKey, using: wrappingKey))
-            let box = try AES.GCM.seal(
-                value, using: itemKey, authenticating: binding.valueContext(accessControl: accessControl) + header)
-            seal.append(contentsOf: box.nonce)
-            seal.append(box.tag)
-            return SealedValue(seal: seal, ciphertext: box.ciphertext)
-        } catch {
-            throw .malformed("the value cannot be sealed")
+        let context = binding.valueContext(accessControl: accessControl) + header
+        var seal = Data(header) + Data(count: SealedValue.sealSize)
+        var ciphertext = Data(count: value.count)
+        let isSealed = seal.withUnsafeMutableBytes { seal in
+            let end = UnsafeMutableRawBufferPointer(rebasing: seal[header.count...])
+            let nonce = UnsafeMutableRawBufferPointer(rebasing: end[40..<52])
+            AES.GCM.Nonce().withUnsafeBytes { nonce.copyMemory(from: $0) }
+            return ciphertext.withUnsafeMutableBytes { ciphertext in
+                value.withUnsafeBytes { value in
+                    context.withUnsafeBytes { context in
+                        WrappedKeyAEAD.seal(
+                            value, under: wrappingKey, wrapped: UnsafeMutableRawBufferPointer(rebasing: end[..<40]),
+                            nonce: UnsafeRawBufferPointer(nonce), binding: context, into: ciphertext,
+                            tag: UnsafeMutableRawBufferPointer(rebasing: end[52...]))
+                    }
+                }
+            }
         }
+        guard isSealed else { throw .malformed("the value cannot be sealed") }
+        return SealedValue(seal: seal, ciphertext: ciphertext)
     }
 
     /// Returns the value, in memory that is wiped when its last copy goes.

@@ -24,7 +24,7 @@ import Testing
         for preparing in [true, false] {
             let prepared = PreparedHMAC(SymmetricKey(data: key), preparing: preparing)
             let made = prepared.authenticate(Array(message.utf8)) { [UInt8]($0) }
-            #expect(made == [UInt8](hexadecimal: code))
+            #expect(made == [UInt8](hexadecimal: code.utf8))
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
             let key = SymmetricKey(size: .bits256)
             wrapped = try AES.KeyWrap.wrap(key, using: wrappingKey)
             let box = try AES.GCM.seal(text, using: key, authenticating: binding)
-            (nonce, sealed, tag) = (Data(box.nonce), box.ciphertext, box.tag)
+            (nonce, sealed, tag) = (Data(box.nonce), Data(box.ciphertext), Data(box.tag))
         }
 
         func open(preparing: Bool, under key: SymmetricKey? = nil) throws -> Data {
@@ -70,15 +70,46 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func swiftCryptoOpensWhatIsSealed(preparing: Bool) throws {
+        let wrappingKey = SymmetricKey(size: .bits256)
+        for count in [0, 1, 16, 33, 1_000] {
+            let text = [UInt8].random(count: count)
+            var wrapped = [UInt8](repeating: 0, count: WrappedKeyAEAD.wrappedSize)
+            var (sealed, tag) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: 16))
+            let (nonce, binding) = ([UInt8].random(count: 12), [UInt8].random(count: 20))
+            let isSealed = wrapped.withUnsafeMutableBytes { wrapped in
+                sealed.withUnsafeMutableBytes { sealed in
+                    tag.withUnsafeMutableBytes { tag in
+                        text.withUnsafeBytes { text in
+                            nonce.withUnsafeBytes { nonce in
+                                binding.withUnsafeBytes { binding in
+                                    WrappedKeyAEAD.seal(
+                                        text, under: wrappingKey, wrapped: wrapped, nonce: nonce, binding: binding,
+                                        into: sealed, tag: tag, preparing: preparing)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            #expect(isSealed)
+            let key = try AES.KeyWrap.unwrap(wrapped, using: wrappingKey)
+            let box = try AES.GCM.SealedBox(nonce: AES.GCM.Nonce(data: nonce), ciphertext: sealed, tag: tag)
+            #expect(try AES.GCM.open(box, using: key, authenticating: binding) == Data(text), "\(count) bytes")
+        }
+    }
+
     /// RFC 3394, 4.6: a key of 256 bits wrapped with another.
     @Test func knownWrap() throws {
         let wrappingKey = SymmetricKey(
             data: try #require(
-                [UInt8](hexadecimal: "000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F")))
+                [UInt8](hexadecimal: "000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F".utf8)))
         let key = try #require(
-            [UInt8](hexadecimal: "00112233445566778899AABBCCDDEEFF000102030405060708090A0B0C0D0E0F"))
+            [UInt8](hexadecimal: "00112233445566778899AABBCCDDEEFF000102030405060708090A0B0C0D0E0F".utf8))
         let wrapped = try #require(
-            [UInt8](hexadecimal: "28C9F404C4B810F4CBCCB35CFB87F8263F5786E2D80ED326CBC7F0E71A99F43BFB988B9B7A02DD21"))
+            [UInt8](
+                hexadecimal: "28C9F404C4B810F4CBCCB35CFB87F8263F5786E2D80ED326CBC7F0E71A99F43BFB988B9B7A02DD21".utf8))
         let box = try AES.GCM.seal(Data("text".utf8), using: SymmetricKey(data: key), authenticating: Data([1]))
         var opened = [UInt8](repeating: 0, count: 4)
         let (nonce, tag) = (Array(box.nonce), Array(box.tag))

@@ -47,6 +47,11 @@ wrapped_result aead_open_wrapped(const void *_Nonnull wrapping_key, const void *
     size_t count, const void *_Nonnull nonce, const void *_Nonnull binding, size_t binding_count, const void *_Nonnull tag,
     void *_Nonnull text);
 
+/// The reverse, with a new key of the caller's, 32 random bytes. Returns false without BoringSSL.
+bool aead_seal_wrapped(const void *_Nonnull wrapping_key, const void *_Nonnull key, void *_Nonnull wrapped,
+    const void *_Nonnull text, size_t count, const void *_Nonnull nonce, const void *_Nonnull binding, size_t binding_count,
+    void *_Nonnull sealed, void *_Nonnull tag);
+
 /// HMAC-SHA256 (RFC 2104).
 typedef struct hmac_key hmac_key;
 
@@ -59,6 +64,10 @@ void hmac_key_free(hmac_key *_Nonnull key);
 /// Computes the code of a message; `code` has room for 32 bytes. Returns false without memory.
 bool hmac_authenticate(
     const hmac_key *_Nonnull key, const void *_Nonnull message, size_t count, void *_Nonnull code);
+
+/// Derives `count` bytes with HKDF-SHA256 (RFC 5869), at most 8,160. Returns false without BoringSSL or memory.
+bool hkdf_derive(const void *_Nonnull material, size_t material_count, const void *_Nonnull salt, size_t salt_count,
+    const void *_Nonnull info, size_t info_count, void *_Nonnull derived, size_t count);
 
 /// AES-256-CBC without padding, and HMAC over what was encrypted.
 typedef struct cbc_key cbc_key;

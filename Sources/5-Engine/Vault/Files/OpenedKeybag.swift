@@ -135,6 +135,7 @@ final class OpenedKeybag: Sendable {
         switch scope {
         case .every: return nil
         case .only(let names):
+            if names.count == 1 { return [groupDigest(names[0])] }
             var seen: Set<Int64> = []
             return names.map(groupDigest).filter { seen.insert($0).inserted }
         }

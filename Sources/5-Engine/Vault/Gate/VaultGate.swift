@@ -1,6 +1,7 @@
 import Access
 import Keybag
 import KeychainModel
+import PreparedAEAD
 import SecureMemory
 import VaultInterface
 
@@ -56,7 +57,8 @@ struct VaultGate: Sendable {
         let result: Result
         do {
             // Keys that a lock wipes must not stay in memory that ciphers have freed, for the next allocation to keep.
-            defer { if vault.keys.isLockable { wipeRecentlyFreed(.cipher) } }
+            // Prepared ciphers have no such memory.
+            defer { if !PreparedAEAD.isAvailable, vault.keys.isLockable { wipeRecentlyFreed(.cipher) } }
             let check = try presence.check(options, of: authorization.client)
             while true {
                 do {

@@ -297,7 +297,7 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
         turn = nil
         guard isSent == true, goesOn, !server.stops else { return .end }
         state = .request
-        return nil
+        return socket.hasInput ? nil : .request(until: nil, staysAwake: staysAwake)
     }
 
     private var timeToSend: Duration { server.limits.transfer + .seconds(outgoing.bytes.count >> 20) }
