@@ -257,11 +257,13 @@ package enum SocketWait {
     /// - Parameters:
     ///   - other: Another descriptor that may be readable; -1 for none.
     ///   - milliseconds: How long, when staying awake was in vain.
-    package static func hasCome(to descriptor: Int32, or other: Int32, within milliseconds: Int32) -> Bool {
+    ///   - letsOthersRun: Whether more threads wait in this way than there are processors. One whose next request is
+    ///     always there already would keep its processor until the kernel takes it away, which is milliseconds later.
+    package static func hasCome(
+        to descriptor: Int32, or other: Int32, within milliseconds: Int32, letsOthersRun: Bool
+    ) -> Bool {
         let events = Int16(truncatingIfNeeded: POLLIN)
-        // Otherwise a thread whose next request is always there already keeps its processor, and others wait until the
-        // kernel takes it away, which is milliseconds later.
-        sched_yield()
+        if letsOthersRun { sched_yield() }
         if stayAwake(for: events, on: descriptor) { return true }
         // poll(2) leaves out negative descriptors.
         var polled = (

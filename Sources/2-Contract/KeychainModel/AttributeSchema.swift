@@ -21,7 +21,8 @@ package struct AttributeDefinition: Sendable {
 
 /// The attributes of a class (Apple, SecItemSchema.c, as observable behaviour).
 package struct AttributeSchema: Sendable {
-    private let definitions: [AttributeName: AttributeDefinition]
+    /// In the order of their names.
+    private let definitions: [AttributeDefinition]
     /// The primary-key attributes in the order of their names, so that a digest over them is stable.
     package let primaryKey: [AttributeDefinition]
     /// The primary-key attributes that other classes do not have, such as service and account.
@@ -29,16 +30,22 @@ package struct AttributeSchema: Sendable {
 
     fileprivate init(_ own: [AttributeDefinition]) {
         let all = Self.common + own
-        definitions = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
-        primaryKey = definitions.values.filter(\.isPrimaryKey).sorted { $0.name < $1.name }
+        let named = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+        definitions = named.values.sorted { $0.name < $1.name }
+        primaryKey = definitions.filter(\.isPrimaryKey)
         ownPrimaryKey = own.filter(\.isPrimaryKey).map(\.name)
     }
 
     package subscript(name: AttributeName) -> AttributeDefinition? {
-        definitions[name]
+        var (low, high) = (0, definitions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if definitions[middle].name < name { low = middle + 1 } else { high = middle }
+        }
+        return low < definitions.count && definitions[low].name == name ? definitions[low] : nil
     }
 
-    package var names: some Collection<AttributeName> { definitions.keys }
+    package var names: some Collection<AttributeName> { definitions.map(\.name) }
 
     private static let common: [AttributeDefinition] = [
         .init("agrp", .string, key: true),
@@ -109,7 +116,7 @@ package struct AttributeSchema: Sendable {
     ])
 
     fileprivate static let identity = AttributeSchema(
-        Array(certificate.definitions.values) + Array(key.definitions.values))
+        certificate.definitions + key.definitions)
 }
 
 extension ItemClass {

@@ -6,7 +6,7 @@ package struct NewItem: Sendable {
     package var itemClass: ItemClass
     /// What the caller set, already converted to the schema's kinds; without the attributes that have
     /// fields of their own below.
-    package var attributes: [AttributeName: AttributeValue]
+    package var attributes: ItemAttributes
     /// All of them; nil leaves those of an item that is there as they are.
     package var customAttributes: CustomAttributes?
     /// Nil leaves that of an item that is there, unless it is over.
@@ -23,7 +23,7 @@ package struct NewItem: Sendable {
     package var authentication: AuthenticationOptions
 
     package init(
-        itemClass: ItemClass, attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        itemClass: ItemClass, attributes: ItemAttributes = [:], accessGroup: String? = nil,
         accessControl: AccessControl? = nil, isSynchronizable: Bool = false, value: Data? = nil,
         authentication: AuthenticationOptions = .init()
     ) {
@@ -41,7 +41,7 @@ package struct NewItem: Sendable {
 package struct ItemQuery: Sendable {
     package var itemClass: ItemClass
     /// Attributes that must be equal, by ``AttributeValue/matches(_:as:)``.
-    package var attributes: [AttributeName: AttributeValue]
+    package var attributes: ItemAttributes
     /// Custom attributes that the item must have with these values, among others.
     package var customAttributes: CustomAttributes = [:]
     /// Nil for every group the client holds.
@@ -60,7 +60,7 @@ package struct ItemQuery: Sendable {
     package var authentication: AuthenticationOptions
 
     package init(
-        itemClass: ItemClass, attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        itemClass: ItemClass, attributes: ItemAttributes = [:], accessGroup: String? = nil,
         synchronizable: SynchronizableScope = .localOnly, identifier: UUID? = nil, limit: Int? = nil,
         filters: [ItemFilter] = [], includesTombstones: Bool = false,
         authentication: AuthenticationOptions = .init()
@@ -178,7 +178,7 @@ package struct PromptTitles: Sendable, Hashable {
 
 /// What an update changes; everything it does not mention survives.
 package struct ItemChanges: Sendable {
-    package var attributes: [AttributeName: AttributeValue]
+    package var attributes: ItemAttributes
     /// All custom attributes that the item has afterwards.
     package var customAttributes: CustomAttributes?
     /// Nil leaves the one before, unless it is over and the value changes.
@@ -191,7 +191,7 @@ package struct ItemChanges: Sendable {
     package var value: Data?
 
     package init(
-        attributes: [AttributeName: AttributeValue] = [:], accessGroup: String? = nil,
+        attributes: ItemAttributes = [:], accessGroup: String? = nil,
         accessControl: AccessControl? = nil, isSynchronizable: Bool? = nil, value: Data? = nil
     ) {
         self.attributes = attributes

@@ -6,7 +6,7 @@ package struct StoredItem: Sendable, Hashable {
     /// What a persistent reference names; stable for the life of the item.
     package var identifier: UUID
     /// Everything set by the caller plus the primary key's defaults, without the fields below.
-    package var attributes: [AttributeName: AttributeValue]
+    package var attributes: ItemAttributes
     package var customAttributes: CustomAttributes
     package var accessGroup: String
     package var accessControl: AccessControl
@@ -23,10 +23,20 @@ package struct StoredItem: Sendable, Hashable {
     /// Nil when the item has no value, or when the value was not asked for.
     package var value: Data?
     /// The key half of an identity; nil for every other class.
-    package var identityKey: IdentityKey?
+    package var identityKey: IdentityKey? {
+        get { if case .key(let key) = half { key } else { nil } }
+        set { half = newValue.map(Half.key) }
+    }
+
+    /// In memory of its own, because few items have one and lists are long.
+    private indirect enum Half: Sendable, Hashable {
+        case key(IdentityKey)
+    }
+
+    private var half: Half?
 
     package init(
-        itemClass: ItemClass, identifier: UUID, attributes: [AttributeName: AttributeValue],
+        itemClass: ItemClass, identifier: UUID, attributes: ItemAttributes,
         customAttributes: CustomAttributes = [:], accessGroup: String, accessControl: AccessControl,
         isSynchronizable: Bool, isTombstone: Bool = false, creationDate: Date,
         modificationDate: Date, value: Data? = nil
@@ -60,10 +70,10 @@ package struct StoredItem: Sendable, Hashable {
     /// The key that belongs to an identity's certificate.
     package struct IdentityKey: Sendable, Hashable {
         package var identifier: UUID
-        package var attributes: [AttributeName: AttributeValue]
+        package var attributes: ItemAttributes
         package var value: Data?
 
-        package init(identifier: UUID, attributes: [AttributeName: AttributeValue], value: Data?) {
+        package init(identifier: UUID, attributes: ItemAttributes, value: Data?) {
             self.identifier = identifier
             self.attributes = attributes
             self.value = value

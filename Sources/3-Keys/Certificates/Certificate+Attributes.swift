@@ -3,7 +3,7 @@ import KeychainModel
 
 extension Certificate {
     /// The attributes that are stored with the certificate. The caller's attributes override them.
-    package var storedAttributes: [AttributeName: AttributeValue] {
+    package var storedAttributes: ItemAttributes {
         var attributes = identifyingAttributes
         // CSSM_CERT_ENCODING_DER, the only encoding in use.
         attributes["cenc"] = .number(3)
@@ -14,7 +14,7 @@ extension Certificate {
     }
 
     /// The attributes that find the certificate's item again. Other attributes of the item do not matter.
-    package var identifyingAttributes: [AttributeName: AttributeValue] {
+    package var identifyingAttributes: ItemAttributes {
         [
             "ctyp": .number(Int64(version)),
             .issuer: .data(issuer.normalizedContent),

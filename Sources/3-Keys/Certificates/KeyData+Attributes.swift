@@ -28,8 +28,8 @@ extension KeyData {
     ///
     /// - Parameter tokenID: The holder of the private half, if this is the public half of such a pair; nil for a key of
     ///   this process.
-    package func identifyingAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [
+    package func identifyingAttributes(keptBy tokenID: String? = nil) -> ItemAttributes {
+        var attributes: ItemAttributes = [
             .keyClass: .number(Int64((tokenID == nil ? keyClass : .private).rawValue)),
             .applicationLabel: .data(applicationLabel),
             .type: .number(Int64(type.rawValue)),
@@ -56,7 +56,7 @@ extension KeyData {
     /// Returns the attributes that are stored with the key's value.
     ///
     /// - Parameter tokenID: As for ``identifyingAttributes(keptBy:)``.
-    package func storedAttributes(keptBy tokenID: String? = nil) -> [AttributeName: AttributeValue] {
+    package func storedAttributes(keptBy tokenID: String? = nil) -> ItemAttributes {
         var attributes = identifyingAttributes(keptBy: tokenID)
         for (name, flag) in flags(keptBy: tokenID) { attributes[name] = .number(flag ? 1 : 0) }
         return attributes

@@ -14,7 +14,7 @@ extension VaultKey {
 
     /// Returns the key in a stored value with its attributes.
     package static func stored(
-        _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
+        _ value: Data?, attributes: ItemAttributes, _ use: KeyUse
     ) -> VaultKey? {
         // An item without a class has the class 0, a public key (Apple, SecItemSchema.c).
         guard let value, let type = number(attributes[.type]),
@@ -48,7 +48,7 @@ extension VaultKey {
     }
 
     /// The attributes that are stored with the key's value. The caller's attributes override them.
-    package var storedAttributes: [AttributeName: AttributeValue] {
+    package var storedAttributes: ItemAttributes {
         keyData.storedAttributes(keptBy: kept?.tokenID)
     }
 

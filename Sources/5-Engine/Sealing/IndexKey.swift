@@ -47,7 +47,7 @@ package struct IndexKey: Sendable {
     /// With it, finding one item does not visit all items of a service.
     ///
     /// Returns nil if the class has no such pair, or if `attributes` lacks a part of it.
-    package func lookup(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Int64? {
+    package func lookup(_ itemClass: ItemClass, _ attributes: ItemAttributes) -> Int64? {
         guard let names = itemClass.lookupPair, let first = attributes[names.first],
             let second = attributes[names.second]
         else { return nil }
@@ -63,7 +63,7 @@ package struct IndexKey: Sendable {
     /// - Parameter attributes: All primary-key attributes that differ from their defaults.
     package func primaryKey(
         _ itemClass: ItemClass, accessGroup: String, isSynchronizable: Bool,
-        attributes: [AttributeName: AttributeValue]
+        attributes: ItemAttributes
     ) -> Data {
         var message: [UInt8] = [0x70, itemClass.storedCode, isSynchronizable ? 1 : 0]
         message.append(bigEndian: UInt32(truncatingIfNeeded: accessGroup.utf8.count))

@@ -23,14 +23,14 @@ package struct ItemMetadata: Sendable, Hashable {
     package var creationDate: Date
     package var modificationDate: Date
     package var accessGroup: String
-    package var attributes: [AttributeName: AttributeValue]
+    package var attributes: ItemAttributes
     package var customAttributes: CustomAttributes
     package var expiry: Expiry
     package var kept: KeptVersions
 
     package init(
         accessControlFlags: AccessControl.Flags?, creationDate: Date, modificationDate: Date, accessGroup: String,
-        attributes: [AttributeName: AttributeValue], customAttributes: CustomAttributes = [:],
+        attributes: ItemAttributes, customAttributes: CustomAttributes = [:],
         expiry: Expiry = .never, kept: KeptVersions = .vaultDefault
     ) {
         self.accessControlFlags = accessControlFlags
@@ -65,7 +65,7 @@ package struct ItemMetadata: Sendable, Hashable {
         out.append(bigEndian: UInt16(truncatingIfNeeded: accessGroup.utf8.count))
         out.append(contentsOf: accessGroup.utf8)
         out.append(bigEndian: UInt16(truncatingIfNeeded: attributes.count))
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in attributes {
             out.append(bigEndian: name.code)
             switch value {
             case .string(let string): Self.append(type: 1, string.utf8, to: &out)
@@ -104,7 +104,7 @@ package struct ItemMetadata: Sendable, Hashable {
         modificationDate = try reader.date()
         accessGroup = try reader.string(count: Int(try reader.integer(UInt16.self)))
         let count = Int(try reader.integer(UInt16.self))
-        attributes = Dictionary(minimumCapacity: min(count, 64))
+        attributes = ItemAttributes(minimumCapacity: min(count, 64))
         for _ in 0..<count {
             let name = AttributeName(code: try reader.integer(UInt32.self))
             let type = try reader.integer(UInt8.self)

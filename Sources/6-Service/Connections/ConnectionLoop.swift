@@ -3,6 +3,7 @@ import Bytes
 import CLibrary
 import Dispatch
 import Frames
+import SystemLibraries
 
 /// Serves any number of connections with few threads.
 ///
@@ -353,6 +354,7 @@ package final class ConnectionLoop: Sendable {
     ///
     /// - Returns: Whether it came, and this thread goes on with it.
     private func awaitNext(_ seat: ConnectionSeat, _ need: ConnectionNeed) -> Bool {
+        var areMany = false
         let (isAwaited, connection) = state.withLock { state -> (Bool, (any LoopedConnection)?) in
             state.line.giveBack(seat.program)
             guard state.line.isEmpty, state.awaiting < limits.threads / 2, !state.isStopping, !seat.isEnding else {
@@ -361,13 +363,15 @@ package final class ConnectionLoop: Sendable {
             seat.activity = .awaited
             state.seats.enter(.request, seat)
             state.awaiting += 1
+            areMany = state.awaiting > Processors.count
             return (true, nil)
         }
         guard isAwaited else {
             release(connection)
             return false
         }
-        let hasCome = SocketWait.hasCome(to: seat.descriptor, or: seat.connection?.alarm ?? -1, within: Self.moment)
+        let hasCome = SocketWait.hasCome(
+            to: seat.descriptor, or: seat.connection?.alarm ?? -1, within: Self.moment, letsOthersRun: areMany)
         let (goesOn, gone) = state.withLock { state -> (Bool, (any LoopedConnection)?) in
             state.awaiting -= 1
             guard hasCome, !seat.isEnding else { return (false, leave(seat, need, &state)) }

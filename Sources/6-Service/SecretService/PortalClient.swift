@@ -65,7 +65,7 @@ final class PortalClient: BusClient {
         let group = application.isEmpty ? SecretGuests.sharedGroup : "flatpak:" + application
         let vault = vault(group)
         let session = VaultSession(vault: vault, client: try vault.grant().client(claiming: [group]))
-        let name: [AttributeName: AttributeValue] = [.service: .string(Self.service), .account: .string(application)]
+        let name: ItemAttributes = [.service: .string(Self.service), .account: .string(application)]
         let query = ItemQuery(itemClass: .genericPassword, attributes: name, synchronizable: .any)
         for _ in 0..<2 {
             do throws(VaultError) {

@@ -231,7 +231,7 @@ package struct SecretStore: Sendable {
             id = try replacing ? freeName(for: attributes, in: collection) : Self.randomName()
         }
         var name = Self.name(collection, id)
-        if let former { for part in name.keys { name[part] = former.stored.attribute(part) } }
+        if let former { for part in name.names { name[part] = former.stored.attribute(part) } }
         var item = NewItem(
             itemClass: .genericPassword, attributes: name, accessGroup: former?.group ?? group, value: secret)
         item.attributes[.label] = .string(label)
@@ -403,7 +403,7 @@ package struct SecretStore: Sendable {
     }
 
     private func mark(
-        _ service: String, _ account: String, _ attributes: [AttributeName: AttributeValue], in group: String
+        _ service: String, _ account: String, _ attributes: ItemAttributes, in group: String
     ) throws(VaultError) -> StoredItem {
         var item = NewItem(
             itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
@@ -414,7 +414,7 @@ package struct SecretStore: Sendable {
         return try session.perform(PutItem(item))
     }
 
-    private static func name(_ collection: String, _ id: String) -> [AttributeName: AttributeValue] {
+    private static func name(_ collection: String, _ id: String) -> ItemAttributes {
         [.service: .string(servicePrefix + collection), .account: .string(id)]
     }
 
@@ -428,7 +428,7 @@ package struct SecretStore: Sendable {
         }
     }
 
-    private func delete(_ attributes: [AttributeName: AttributeValue], in group: String) throws(VaultError) {
+    private func delete(_ attributes: ItemAttributes, in group: String) throws(VaultError) {
         try delete(
             ItemQuery(itemClass: .genericPassword, attributes: attributes, accessGroup: group, synchronizable: .any))
     }

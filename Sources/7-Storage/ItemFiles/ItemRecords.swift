@@ -74,7 +74,7 @@ enum ItemRecords {
         add(.modification) { append(item.modificationDate, to: buffer) }
         if let end = item.expiry.date { add(.expiry) { append(end, to: buffer) } }
         add(.group) { buffer.appendRaw(item.accessGroup.utf8) }
-        for (name, value) in item.attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in item.attributes {
             add(.attribute) {
                 buffer.append(name.code)
                 append(value, to: buffer)
@@ -188,7 +188,7 @@ enum ItemRecords {
         private var modification: Date?
         private var expiry: Date?
         private var group: String?
-        private var attributes: [AttributeName: AttributeValue] = [:]
+        private var attributes: ItemAttributes = [:]
         private var custom: CustomAttributes = [:]
         private var value: Data?
         private var version: Int64?

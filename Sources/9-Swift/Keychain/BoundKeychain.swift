@@ -18,7 +18,7 @@ struct BoundKeychain: Sendable {
     }
 
     /// What tells the keychain's items from those of other keychains, each part given.
-    private var place: [AttributeName: AttributeValue] {
+    private var place: ItemAttributes {
         switch keychain.target {
         case .service(let name): [.service: .string(name)]
         case .server(let server): server.attributes
@@ -84,7 +84,7 @@ struct BoundKeychain: Sendable {
 
     private func named(
         _ attributes: KeychainItem.Attributes
-    ) throws -> [AttributeName: AttributeValue] {
+    ) throws -> ItemAttributes {
         if attributes.generic != nil, itemClass == .internetPassword {
             throw KeychainError.invalidRequest("internet passwords have no generic attribute; use comment or label")
         }

@@ -125,7 +125,7 @@ public struct InternetServer: Sendable, Hashable {
 
 extension InternetServer {
     /// Every part that tells internet passwords apart, with the schema's default where none was given.
-    var attributes: [AttributeName: AttributeValue] {
+    var attributes: ItemAttributes {
         [
             .server: .string(host),
             .networkProtocol: `protocol`.map { .string($0.rawValue) } ?? .number(0),

@@ -36,8 +36,8 @@ extension KeychainItem.Attributes {
     }
 
     /// The attributes that are set, by their names in the schema, without the custom ones.
-    var named: [AttributeName: AttributeValue] {
-        var named: [AttributeName: AttributeValue] = [:]
+    var named: ItemAttributes {
+        var named: ItemAttributes = [:]
         named[.label] = label.map(AttributeValue.string)
         named[.comment] = comment.map(AttributeValue.string)
         named[.itemDescription] = itemDescription.map(AttributeValue.string)

@@ -66,7 +66,7 @@ import VaultInterface
         _ service: String, _ account: String, by keybag: OpenedKeybag, _ shown: (terms: Set<Int64>, keys: Set<Data>)
     ) -> Bool {
         let index = keybag.index
-        let names: [AttributeName: AttributeValue] = [.service: .string(service), .account: .string(account)]
+        let names: ItemAttributes = [.service: .string(service), .account: .string(account)]
         let terms = [
             index.term(.service, .string(service), in: .genericPassword),
             index.term(.account, .string(account), in: .genericPassword), index.lookup(.genericPassword, names) ?? 0,

@@ -58,7 +58,7 @@ import VaultInterface
 
     @Test func otherClassesHaveThemToo() throws {
         for (itemClass, name) in [(ItemClass.internetPassword, AttributeName.server), (.key, .applicationLabel)] {
-            let attributes: [AttributeName: AttributeValue] =
+            let attributes: ItemAttributes =
                 itemClass == .key ? [name: .data(Data("x".utf8))] : [name: .string("x")]
             var item = NewItem(itemClass: itemClass, attributes: attributes, value: Data([1]))
             item.customAttributes = ["of": "\(itemClass)"]

@@ -160,7 +160,7 @@ import VaultInterface
             item.attributes[.comment] = .string("comment \(number % 4)")
             _ = try vault.add(item, as: .app)
         }
-        func count(_ attributes: [AttributeName: AttributeValue]) throws -> Int {
+        func count(_ attributes: ItemAttributes) throws -> Int {
             do {
                 return try vault.copy(
                     ItemQuery(itemClass: .genericPassword, attributes: attributes), includingValues: false, as: .app

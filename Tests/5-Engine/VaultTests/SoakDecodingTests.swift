@@ -100,7 +100,7 @@ import Testing
 
 extension SeededGenerator {
     fileprivate mutating func metadata() -> ItemMetadata {
-        var attributes: [AttributeName: AttributeValue] = [:]
+        var attributes: ItemAttributes = [:]
         for _ in 0..<int(below: 12) {
             attributes[AttributeName(code: UInt32(truncatingIfNeeded: next()))] = attributeValue()
         }

@@ -62,7 +62,7 @@ import VaultService
         return item
     }
 
-    private static func query(_ attributes: [AttributeName: AttributeValue], group: String? = nil) -> ItemQuery {
+    private static func query(_ attributes: ItemAttributes, group: String? = nil) -> ItemQuery {
         var query = ItemQuery(itemClass: .genericPassword, attributes: attributes, limit: nil)
         query.accessGroup = group
         return query
@@ -93,7 +93,7 @@ import VaultService
         }
         var byIdentifier = Self.query([:])
         byIdentifier.identifier = foreign
-        let pair: [AttributeName: AttributeValue] = [.service: .string("own"), .account: account]
+        let pair: ItemAttributes = [.service: .string("own"), .account: account]
         return [
             ("service", { try find(Self.query([.service: service]), 0) }),
             ("service of one group", { try find(Self.query([.service: service], group: "TEAM.app"), 0) }),

@@ -30,9 +30,9 @@ struct WireSamples {
     private mutating func group() -> String? { hasEdges ? Self.edgeGroup : maybe { $0.string() } }
 
     /// Attributes that items of a class have, of their kinds.
-    private mutating func attributes(of itemClass: ItemClass) -> [AttributeName: AttributeValue] {
+    private mutating func attributes(of itemClass: ItemClass) -> ItemAttributes {
         guard hasEdges else { return attributes() }
-        var attributes: [AttributeName: AttributeValue] = [:]
+        var attributes: ItemAttributes = [:]
         for name in itemClass.schema.names.sorted() where bool() {
             switch itemClass.schema[name]?.kind {
             case .blob, .string: attributes[name] = .string(string())
@@ -67,8 +67,8 @@ struct WireSamples {
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    private mutating func attributes() -> [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [:]
+    private mutating func attributes() -> ItemAttributes {
+        var attributes: ItemAttributes = [:]
         for _ in 0..<random.int(below: 6) {
             let value: AttributeValue =
                 switch random.int(below: 5) {

@@ -46,7 +46,7 @@ import VaultService
             switch value {
             case let secret as SecretBytes:
                 lines.append("\(place) \(secret.withUnsafeBytes { Array($0) })")
-            case let values as [AttributeName: AttributeValue]:
+            case let values as ItemAttributes:
                 lines += values.map { "\(place).\($0.key) \($0.value)" }
             case let data as Data:
                 lines.append("\(place) \(Array(data))")

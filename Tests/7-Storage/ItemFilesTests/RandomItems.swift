@@ -60,8 +60,8 @@ struct RandomItems {
         return String((0..<random.int(below: 12)).map { _ in letters[random.int(below: letters.count)] })
     }
 
-    private mutating func attributes(of itemClass: ItemClass) -> [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [:]
+    private mutating func attributes(of itemClass: ItemClass) -> ItemAttributes {
+        var attributes: ItemAttributes = [:]
         for name in itemClass.schema.names.sorted()
         where random.int(below: 3) == 0 && !Self.elsewhere.contains(name) {
             guard let kind = itemClass.schema[name]?.kind else { continue }

@@ -97,7 +97,7 @@ struct RefsCertificateTests {
     }
 
     private func item(
-        _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], _ value: Data?
+        _ itemClass: ItemClass, _ attributes: ItemAttributes, _ value: Data?
     ) -> StoredItem {
         StoredItem(
             itemClass: itemClass, identifier: UUID(), attributes: attributes, accessGroup: "group",

@@ -32,7 +32,7 @@ struct ExportedIdentity {
     }
 
     private func certificates(
-        _ attributes: [AttributeName: AttributeValue], in group: String?
+        _ attributes: ItemAttributes, in group: String?
     ) throws -> [Certificate] {
         let query = ItemQuery(
             itemClass: .certificate, attributes: attributes, accessGroup: group, synchronizable: .any)

@@ -104,7 +104,7 @@ struct ImportCommand: DocumentedCommand {
     }
 
     /// The label of the certificate that is there already.
-    private func storedName(_ attributes: [AttributeName: AttributeValue], _ session: KeyCommandSession) -> String? {
+    private func storedName(_ attributes: ItemAttributes, _ session: KeyCommandSession) -> String? {
         let naming = attributes.filter { [.issuer, .serialNumber].contains($0.key) }
         let query = ItemQuery(
             itemClass: .certificate, attributes: naming, accessGroup: protection.group, synchronizable: .any,

@@ -34,7 +34,7 @@ enum KeyType: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// The name of the key with these attributes.
-    static func name(_ attributes: [AttributeName: AttributeValue]) -> String {
+    static func name(_ attributes: ItemAttributes) -> String {
         guard case .number(let type) = attributes[.type], case .number(let size) = attributes["bsiz"],
             let known = Int(exactly: type).flatMap(KeyData.KeyType.init(rawValue:))
         else { return "unknown" }

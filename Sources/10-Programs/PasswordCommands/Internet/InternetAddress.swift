@@ -123,8 +123,8 @@ struct InternetAddress: Equatable {
     // MARK: Items
 
     /// The attributes that a new item with this address has.
-    var attributes: [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [.server: .string(canonicalHost)]
+    var attributes: ItemAttributes {
+        var attributes: ItemAttributes = [.server: .string(canonicalHost)]
         if let scheme { attributes[.networkProtocol] = .string(Self.code(of: scheme)) }
         if let port, port != defaultPort { attributes[.port] = .number(port) }
         if let path { attributes[.path] = .string(path) }
@@ -133,7 +133,7 @@ struct InternetAddress: Equatable {
     }
 
     /// The attributes of items that this address may name: one for each form in which a program may have written it.
-    var searches: [[AttributeName: AttributeValue]] {
+    var searches: [ItemAttributes] {
         let hosts = host == canonicalHost ? [host] : [host, canonicalHost]
         var ports: [Int64?] = [nil]
         if scheme != nil {

@@ -75,7 +75,7 @@ struct InternetPasswords {
     }
 
     private func copy(
-        _ attributes: [AttributeName: AttributeValue], custom: CustomAttributes = [:],
+        _ attributes: ItemAttributes, custom: CustomAttributes = [:],
         interaction: AuthenticationOptions.Interaction, withheld: () -> Void = {}
     ) throws -> [StoredItem] {
         var query = ItemQuery(

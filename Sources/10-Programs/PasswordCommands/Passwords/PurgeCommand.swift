@@ -93,7 +93,7 @@ struct PurgeCommand: DocumentedCommand {
             KeyPurpose.cipherFileService,
         ]
         let deleted = try services.filter { service == nil || service == $0 }.flatMap { named in
-            var attributes: [AttributeName: AttributeValue] = [.service: .string(named)]
+            var attributes: ItemAttributes = [.service: .string(named)]
             attributes[.account] = account.map { .string($0) }
             return try session.versions(
                 ItemQuery(

@@ -135,8 +135,8 @@ struct SetCommand: DocumentedCommand {
         if json { try StandardOutput.write(json: ItemSummary(item)) }
     }
 
-    private var attributes: [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [:]
+    private var attributes: ItemAttributes {
+        var attributes: ItemAttributes = [:]
         attributes[.label] = label.map { .string($0) }
         attributes[.comment] = comment.map { .string($0) }
         return attributes
@@ -210,7 +210,7 @@ struct SetCommand: DocumentedCommand {
     }
 
     private func newItem(_ secret: Data, _ authentication: AuthenticationOptions) throws -> NewItem {
-        let naming: [AttributeName: AttributeValue] = [
+        let naming: ItemAttributes = [
             .service: .string(name.service), .account: .string(name.account),
         ]
         var item = NewItem(

@@ -68,7 +68,7 @@ struct AddPassword: SecuritySubcommand {
     /// Returns the items with this primary key, without a daemon in any group: for `security` they are all in one
     /// keychain.
     private func existing(
-        _ attributes: [AttributeName: AttributeValue], _ session: VaultSession
+        _ attributes: ItemAttributes, _ session: VaultSession
     ) throws -> [StoredItem] {
         let group = try securing(Self.operation) { try session.ownGroup }
         let query = ItemQuery(
@@ -83,7 +83,7 @@ struct AddPassword: SecuritySubcommand {
     }
 
     private func update(
-        _ items: [StoredItem], _ attributes: [AttributeName: AttributeValue], _ password: Data?,
+        _ items: [StoredItem], _ attributes: ItemAttributes, _ password: Data?,
         _ session: VaultSession
     ) throws {
         guard let item = items.first, items.count == 1 else {

@@ -40,8 +40,8 @@ struct PasswordKind: Sendable {
     var attributeLetters: String { String(letters.map(\.letter)) }
 
     /// The attributes that the options set.
-    func attributes(_ options: ShortOptions) throws -> [AttributeName: AttributeValue] {
-        var attributes: [AttributeName: AttributeValue] = [:]
+    func attributes(_ options: ShortOptions) throws -> ItemAttributes {
+        var attributes: ItemAttributes = [:]
         for option in options.options {
             guard let value = option.value, let entry = letters.first(where: { $0.letter == option.letter }) else {
                 continue
@@ -78,8 +78,8 @@ struct PasswordKind: Sendable {
     }
 
     /// Returns the attributes that make an item unique, with the default values of those that were not given.
-    func primaryKey(of attributes: [AttributeName: AttributeValue]) -> [AttributeName: AttributeValue] {
-        var key: [AttributeName: AttributeValue] = [:]
+    func primaryKey(of attributes: ItemAttributes) -> ItemAttributes {
+        var key: ItemAttributes = [:]
         for definition in itemClass.schema.primaryKey {
             let isOwn = letters.contains { $0.name == definition.name }
             if isOwn { key[definition.name] = attributes[definition.name] ?? definition.defaultValue }

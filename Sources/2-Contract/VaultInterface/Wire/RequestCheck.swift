@@ -64,7 +64,7 @@ enum RequestCheck {
     }
 
     private static func check(
-        _ attributes: [AttributeName: AttributeValue], of itemClass: ItemClass, isQuery: Bool = false
+        _ attributes: ItemAttributes, of itemClass: ItemClass, isQuery: Bool = false
     ) throws(VaultError) {
         for (name, value) in attributes {
             guard let definition = itemClass.schema[name], isQuery || !fields.contains(name) else {

@@ -55,7 +55,7 @@ extension AttributeValue: WireValue {
 }
 
 /// Attributes: a count, then for each the name (4) and the value.
-extension Dictionary: WireValue where Key == AttributeName, Value == AttributeValue {
+extension ItemAttributes: WireValue {
     package func encode(to buffer: FrameBuffer) {
         buffer.append(UInt32(truncatingIfNeeded: count))
         for (name, value) in self { buffer.write(name.code, value) }
@@ -146,7 +146,7 @@ extension NewItem: WireValue {
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         let itemClass = try reader.read(ItemClass.self)
-        let attributes = try reader.read([AttributeName: AttributeValue].self)
+        let attributes = try reader.read(ItemAttributes.self)
         let custom = try reader.read(WireCustomAttributes?.self)?.attributes
         let expiry = try reader.read(Expiry?.self)
         self.init(
@@ -167,7 +167,7 @@ extension ItemChanges: WireValue {
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
-        let attributes = try reader.read([AttributeName: AttributeValue].self)
+        let attributes = try reader.read(ItemAttributes.self)
         let custom = try reader.read(WireCustomAttributes?.self)?.attributes
         let expiry = try reader.read(Expiry?.self)
         self.init(

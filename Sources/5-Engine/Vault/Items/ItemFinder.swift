@@ -60,16 +60,16 @@ struct ItemFinder {
         var query = operation.query
         query.limit = query.limit.map { $0 - sent }
         if query.itemClass == .identity { return (try identities(query), nil, 0) }
-        let slice = try slice(query, after: start, includingValues: operation.includingValues)
-        return (slice.items.map(\.item), slice.next, slice.needed)
+        let slice = try slice(query, after: start, includingValues: operation.includingValues) { $1 }
+        return (slice.items, slice.next, slice.needed)
     }
 
     /// After how many rows a served call breathes: some 100 µs.
     static let breath = 16
 
     /// Some of the items that a query finds.
-    struct Slice {
-        var items: [FoundItem]
+    struct Slice<Found> {
+        var items: [Found]
         /// Where the next slice begins; nil after the last item.
         var next: SearchPosition?
         /// How many bytes of values the next slice needs room for, at least.
@@ -81,7 +81,9 @@ struct ItemFinder {
     /// - Throws: ``PresenceCheck/Need/room(_:)``, and ``VaultError/invalidRequest(reason:)`` for more than a served
     ///   call may collect.
     func items(_ query: ItemQuery, includingValues: Bool) throws -> [FoundItem] {
-        let slice = try slice(query, after: .start, includingValues: includingValues, isWhole: true)
+        let slice = try slice(query, after: .start, includingValues: includingValues, isWhole: true) {
+            FoundItem(row: $0, item: $1)
+        }
         if slice.next == nil || query.limit.map({ slice.items.count >= $0 }) ?? false { return slice.items }
         // Only a served call has less than everything in a slice.
         guard let limits, slice.items.count <= limits.items, limits.bytes < limits.most, slice.needed <= limits.most
@@ -98,14 +100,17 @@ struct ItemFinder {
     ///
     /// In a program that has the vault to itself, these are all.
     ///
-    /// - Parameter isWhole: Whether the search goes on however many rows do not match.
-    func slice(
-        _ query: ItemQuery, after start: SearchPosition, includingValues: Bool, isWhole: Bool = false
-    ) throws -> Slice {
+    /// - Parameters:
+    ///   - isWhole: Whether the search goes on however many rows do not match.
+    ///   - keep: Returns what is kept of a row and the item in it.
+    func slice<Found>(
+        _ query: ItemQuery, after start: SearchPosition, includingValues: Bool, isWhole: Bool = false,
+        _ keep: (ItemRow, StoredItem) -> Found
+    ) throws -> Slice<Found> {
         if query.limit == 0 { return Slice(items: []) }
         let plan = try SearchPlan(query, authorization: authorization, keybag: keybag)
         let filter = filter(of: query)
-        var found: [FoundItem] = []
+        var found: [Found] = []
         var (bytes, rows, needed) = (0, 0, 0)
         let served = CurrentCall.served
         let next = try reader.forEach(
@@ -127,8 +132,8 @@ struct ItemFinder {
             rows += 1
             if rows.isMultiple(of: Self.breath) { try served?.breathe() }
             do {
-                if let match = try match(row, query, plan, filter, includingValues: includingValues) {
-                    found.append(match)
+                if let item = try match(row, query, plan, filter, includingValues: includingValues) {
+                    found.append(keep(row, item))
                     bytes += row.metadata.count + (row.value.ciphertext?.count ?? 0)
                 }
             } catch let error as VaultError {
@@ -148,7 +153,7 @@ struct ItemFinder {
     /// Returns the item in `row` if the search looks for it.
     private func match(
         _ row: ItemRow, _ query: ItemQuery, _ plan: SearchPlan, _ filter: ItemFilterEvaluator, includingValues: Bool
-    ) throws -> FoundItem? {
+    ) throws -> StoredItem? {
         // The key of the class was destroyed with the passcode, and the items with it.
         guard keybag.keys.hasKey(for: row.binding.protection) else { return nil }
         if query.reports.contains(.locked), (try? keybag.keys.checkAvailable(row.binding.protection)) == nil {
@@ -169,7 +174,7 @@ struct ItemFinder {
         guard try filter.accepts(item, value: value) else { return nil }
         guard control.isConstrained else {
             if includingValues { item.value = try keybag.openValue(of: row, accessControl: control, presence) }
-            return FoundItem(row: row, item: item)
+            return item
         }
         guard try permits(item, in: row, query) else { return nil }
         if includingValues {
@@ -177,7 +182,7 @@ struct ItemFinder {
         } else {
             try keybag.checkFactors(of: row, accessControl: control, presence)
         }
-        return FoundItem(row: row, item: item)
+        return item
     }
 
     func permits(_ item: StoredItem, in row: ItemRow, _ query: ItemQuery) throws -> Bool {

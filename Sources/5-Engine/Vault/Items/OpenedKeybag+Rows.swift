@@ -146,17 +146,17 @@ extension OpenedKeybag {
     /// The digest is of the primary key without access group and synchronizability, so that service and account are
     /// enough to ask for it, also after the item was deleted. It is made with the audit key from the index key's
     /// digest: without the passcode, it says nothing of the item, and it does not lead to its row.
-    func auditDigest(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> UInt64? {
+    func auditDigest(_ itemClass: ItemClass, _ attributes: ItemAttributes) -> UInt64? {
         closedIndex.flatMap { auditDigest(itemClass, attributes, under: $0) }
     }
 
     /// Returns the digest by which earlier software named an item.
-    func formerAuditDigest(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> UInt64? {
+    func formerAuditDigest(_ itemClass: ItemClass, _ attributes: ItemAttributes) -> UInt64? {
         auditDigest(itemClass, attributes, under: index)
     }
 
     private func auditDigest(
-        _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], under index: IndexKey
+        _ itemClass: ItemClass, _ attributes: ItemAttributes, under index: IndexKey
     ) -> UInt64? {
         let key = index.primaryKey(itemClass, accessGroup: "", isSynchronizable: false, attributes: attributes)
         return auditSeal?.number(of: Array("item".utf8) + key)
@@ -229,7 +229,7 @@ extension IndexKey {
 
 extension StoredItem {
     /// The attributes together with the defaults of those primary-key attributes that were never set.
-    var attributesWithDefaults: [AttributeName: AttributeValue] {
+    var attributesWithDefaults: ItemAttributes {
         var all = attributes
         for definition in itemClass.schema.primaryKey where !Self.fields.contains(definition.name) {
             if let value = definition.defaultValue, all[definition.name] == nil { all[definition.name] = value }

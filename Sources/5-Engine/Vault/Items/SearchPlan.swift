@@ -10,7 +10,7 @@ import VaultInterface
 struct SearchPlan {
     let search: ItemSearch
     /// The attributes to compare once a row is open. Digests are short, so all of them are compared.
-    let exact: [AttributeName: AttributeValue]
+    let exact: ItemAttributes
     let customAttributes: CustomAttributes
     /// Whether some condition can be decided only on opened attributes, even for a deletion.
     let needsOpenedAttributes: Bool
@@ -70,7 +70,7 @@ struct SearchPlan {
         var protection: ProtectionClass?
         var isTombstone: Bool?
         /// The attributes to compare once a row is open.
-        var exact: [AttributeName: AttributeValue]
+        var exact: ItemAttributes
         /// Those that rows have digests of.
         var named: [(name: AttributeName, value: AttributeValue)] = []
         /// Whether both attributes are named whose digest finds the item.

@@ -81,7 +81,9 @@ struct VaultHistory: HistoryKeeping {
                 (found, live, deleted) = try vault.reading(for: authorization) { reader, keybag in
                     let finder = ItemFinder(reader, keybag, authorization, presence, now: now())
                     if let start = liveStart {
-                        let slice = try finder.slice(query, after: start, includingValues: false)
+                        let slice = try finder.slice(query, after: start, includingValues: false) {
+                            FoundItem(row: $0, item: $1)
+                        }
                         let found = slice.items.map { ($0.row.binding.rowID, Optional(Self.present($0))) }
                         needed = slice.needed
                         return (found, slice.next, deletedStart)

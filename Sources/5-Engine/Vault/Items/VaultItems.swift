@@ -304,7 +304,7 @@ struct VaultItems: ItemKeeping {
     }
 
     func add(
-        _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], to digests: inout [UInt64]
+        _ itemClass: ItemClass, _ attributes: ItemAttributes, to digests: inout [UInt64]
     ) {
         // An identity is two items, and has no primary key of its own.
         guard gate.access.isRecording, itemClass != .identity,

@@ -34,7 +34,7 @@ struct VaultAudit: AuditReading {
         var digests: [UInt64]?
         if let item = operation.query.item {
             // Made from the names, and not looked up: a deleted item has no row, and a search is an event of its own.
-            let names: [AttributeName: AttributeValue] = [
+            let names: ItemAttributes = [
                 .service: .string(item.service), .account: .string(item.account),
             ]
             let keybag = vault.keybag

@@ -5,8 +5,8 @@ import VaultKeys
 
 extension SecKey: ItemReference {
     package var itemClass: ItemClass { .key }
-    package var storedAttributes: [AttributeName: AttributeValue] { key.storedAttributes }
-    package var identifyingAttributes: [AttributeName: AttributeValue] {
+    package var storedAttributes: ItemAttributes { key.storedAttributes }
+    package var identifyingAttributes: ItemAttributes {
         keyData.identifyingAttributes(keptBy: kept?.tokenID)
     }
     package var storedValue: Data { key.storedValue }

@@ -6,9 +6,9 @@ import VaultKeys
 package protocol ItemReference: AnyObject {
     var itemClass: ItemClass { get }
     /// What is stored when the object is added; attributes the caller gives take precedence.
-    var storedAttributes: [AttributeName: AttributeValue] { get }
+    var storedAttributes: ItemAttributes { get }
     /// What finds the object's item again, whatever other attributes were set when it was added.
-    var identifyingAttributes: [AttributeName: AttributeValue] { get }
+    var identifyingAttributes: ItemAttributes { get }
     /// The value that is stored: for private keys the secret.
     var storedValue: Data { get }
 }
@@ -40,7 +40,7 @@ package enum ItemReferences {
     }
 
     private static func key(
-        _ value: Data?, attributes: [AttributeName: AttributeValue], _ use: KeyUse
+        _ value: Data?, attributes: ItemAttributes, _ use: KeyUse
     ) -> SecKey? {
         VaultKey.stored(value, attributes: attributes, use).map { SecKey($0) }
     }

@@ -28,7 +28,7 @@ extension SecCertificate: Hashable, CustomDebugStringConvertible {
 extension SecCertificate: ItemReference {
     package var itemClass: ItemClass { .certificate }
 
-    package var storedAttributes: [AttributeName: AttributeValue] { certificate.storedAttributes }
-    package var identifyingAttributes: [AttributeName: AttributeValue] { certificate.identifyingAttributes }
+    package var storedAttributes: ItemAttributes { certificate.storedAttributes }
+    package var identifyingAttributes: ItemAttributes { certificate.identifyingAttributes }
     package var storedValue: Data { certificate.encoded }
 }

@@ -3,7 +3,7 @@ import KeychainModel
 
 /// The attributes of a dictionary, converted, and sorted into the fields of the vault's requests.
 struct AttributeTerms {
-    private(set) var attributes: [AttributeName: AttributeValue] = [:]
+    private(set) var attributes: ItemAttributes = [:]
     private(set) var accessGroup: String?
     private(set) var accessible: ProtectionClass?
     private(set) var accessControl: AccessControl?
@@ -14,7 +14,6 @@ struct AttributeTerms {
     ///   an access control that disagrees with the accessibility beside it.
     init(_ entries: [(name: AttributeName, value: Any)], of itemClass: ItemClass) throws(SecItemFailure) {
         let schema = itemClass.schema
-        attributes.reserveCapacity(entries.count)
         for (name, value) in entries {
             guard let definition = schema[name] else { throw .noSuchAttribute }
             try read(value, of: name, as: definition.kind)
@@ -44,7 +43,7 @@ struct AttributeTerms {
     }
 
     /// The attributes without those that the vault sets and a caller cannot.
-    var settableAttributes: [AttributeName: AttributeValue] {
+    var settableAttributes: ItemAttributes {
         var settable = attributes
         for name in [.creationDate, .modificationDate, .itemHash] as [AttributeName] {
             settable.removeValue(forKey: name)

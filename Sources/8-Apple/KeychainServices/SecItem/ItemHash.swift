@@ -19,7 +19,7 @@ extension StoredItem {
         add(Data(accessGroup.utf8))
         add(Data(accessControl.protection.rawValue.utf8))
         add(Data([isSynchronizable ? 1 : 0]))
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in attributes {
             add(Data(name.string.utf8))
             add(Data(value.canonicalBytes(as: schema[name]?.kind ?? .blob)))
         }

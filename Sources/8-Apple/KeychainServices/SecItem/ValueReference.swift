@@ -25,7 +25,7 @@ enum ValueReference {
 
     /// What finds the item, whatever other attributes were set when it was stored. An identity is found by
     /// its certificate, which names the key.
-    var searchAttributes: [AttributeName: AttributeValue] {
+    var searchAttributes: ItemAttributes {
         switch self {
         case .item(let item): item.identifyingAttributes
         case .identity(let certificate, _): certificate.identifyingAttributes
