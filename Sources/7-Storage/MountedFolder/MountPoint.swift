@@ -17,9 +17,25 @@ package enum MountPoint {
 
     /// Returns whether a file is in a view.
     package static func holds(_ path: String) -> Bool {
+        // The table of mounts is long on some machines.
+        guard isInUserSpace(path) else { return false }
         var information = stat()
         guard stat(path, &information) == 0 else { return false }
         return views.contains { $0.device == information.st_dev }
+    }
+
+    private typealias Examine = @convention(c) (UnsafePointer<CChar>, UnsafeMutableRawPointer) -> Int32
+    private static let examine: Examine? = libraryFunction("statfs")
+
+    /// Returns whether a program provides the file system of a file; true if that is not known.
+    private static func isInUserSpace(_ path: String) -> Bool {
+        guard let examine else { return true }
+        // struct statfs has 120 bytes, and the kind of file system in its first word (asm-generic/statfs.h).
+        return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 16) { room in
+            guard let base = room.baseAddress, examine(path, base) == 0 else { return true }
+            // FUSE_SUPER_MAGIC (linux/magic.h).
+            return room.load(as: UInt.self) == 0x6573_5546
+        }
     }
 
     private static var views: [(path: String, device: dev_t)] {
