@@ -32,17 +32,14 @@ struct ChunkCipher: Sendable {
         _ plaintext: UnsafeRawBufferPointer, chunk: UInt64, into sealed: UnsafeMutableRawBufferPointer
     ) throws(SealedFileError) -> IndexEntry {
         let binding = binding(chunk, plaintext.count)
-        let tag = [UInt8](repeating: 0, count: IndexEntry.byteCount - IndexEntry.nonceSize)
-        var entry = [UInt8](AES.GCM.Nonce()) + tag
-        let isSealed = entry.withUnsafeMutableBytes { entry in
-            guard let base = entry.baseAddress else { return false }
+        let entry = IndexEntry.make { nonce, tag in
             // A chunk without bytes may have no address, and none is looked at.
-            return key.seal(
-                plaintext.baseAddress ?? UnsafeRawPointer(base), count: plaintext.count, nonce: base, binding: binding,
-                bindingCount: binding.count, into: sealed.baseAddress ?? base, tag: base + IndexEntry.nonceSize)
+            key.seal(
+                plaintext.baseAddress ?? nonce, count: plaintext.count, nonce: nonce, binding: binding,
+                bindingCount: binding.count, into: sealed.baseAddress ?? tag, tag: tag)
         }
-        guard isSealed else { throw .memoryUnavailable }
-        return IndexEntry(entry, at: 0)
+        guard let entry else { throw .memoryUnavailable }
+        return entry
     }
 
     /// Opens a chunk in place. Returns false if it was changed; the contents of `bytes` must not be used then.

@@ -1,45 +1,64 @@
 import Bytes
 import Crypto
 import FoundationEssentials
+import PreparedAEAD
 
 /// The key for AES-256-GCM tags over public bytes, without plaintext.
 struct BlockAuthenticator {
-    let key: SymmetricKey
+    private let key: PreparedAEAD
 
-    func entry(for bytes: some DataProtocol) throws(SealedFileError) -> IndexEntry {
-        do {
-            return IndexEntry(try AES.GCM.seal([UInt8](), using: key, authenticating: bytes))
-        } catch {
-            throw .memoryUnavailable
+    init(key: SymmetricKey) { self.key = PreparedAEAD(.aesGCM, key) }
+
+    func entry(for bytes: some ContiguousBytes) throws(SealedFileError) -> IndexEntry {
+        let entry = IndexEntry.make { nonce, tag in
+            bytes.withUnsafeBytes { bytes in
+                let binding = bytes.baseAddress ?? UnsafeRawPointer(tag)
+                // There is no text, so that neither address of it is looked at.
+                return key.seal(
+                    tag, count: 0, nonce: nonce, binding: binding, bindingCount: bytes.count, into: tag, tag: tag)
+            }
         }
+        guard let entry else { throw .memoryUnavailable }
+        return entry
     }
 
-    func verifies(_ entry: IndexEntry, for bytes: some DataProtocol) -> Bool {
-        guard let box = try? entry.box([UInt8]()) else { return false }
-        return (try? AES.GCM.open(box, using: key, authenticating: bytes)) != nil
+    func verifies(_ entry: IndexEntry, for bytes: some ContiguousBytes) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { room in
+            // Memory of one byte always has an address.
+            let nothing = room.baseAddress!
+            return entry.withBytes { nonce, tag in
+                bytes.withUnsafeBytes { bytes in
+                    key.open(
+                        nothing, count: 0, nonce: nonce, binding: bytes.baseAddress ?? UnsafeRawPointer(nothing),
+                        bindingCount: bytes.count, tag: tag, into: nothing)
+                }
+            }
+        }
     }
 }
 
-/// The keys that are derived from a file's key.
-struct FileSecrets {
+/// The keys that are derived from a file's key. For one thread at a time.
+final class FileSecrets {
     let chunks: ChunkCipher
-    let index: BlockAuthenticator
     let header: BlockAuthenticator
-    let journal: BlockAuthenticator
+    /// Short files have no index, and new files no journal.
+    private(set) lazy var index = BlockAuthenticator(key: Self.key(for: "index", from: extracted))
+    private(set) lazy var journal = BlockAuthenticator(key: Self.key(for: "journal", from: extracted))
     private let file: [UInt8]
+    /// What HKDF extracts (RFC 5869, section 2.2) is the same for all of the keys.
+    private let extracted: SymmetricKey
 
     init(_ key: SecretBytes, file: [UInt8]) {
         let material = key.withUnsafeBytes { SymmetricKey(data: $0) }
-        func derived(_ purpose: String) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: material, salt: file, info: Data("swift-keychain/v1/file/\(purpose)".utf8),
-                outputByteCount: 32)
-        }
         self.file = file
-        chunks = ChunkCipher(key: derived("data"), file: file)
-        index = BlockAuthenticator(key: derived("index"))
-        header = BlockAuthenticator(key: derived("header"))
-        journal = BlockAuthenticator(key: derived("journal"))
+        extracted = SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: material, salt: file))
+        chunks = ChunkCipher(key: Self.key(for: "data", from: extracted), file: file)
+        header = BlockAuthenticator(key: Self.key(for: "header", from: extracted))
+    }
+
+    private static func key(for purpose: String, from extracted: SymmetricKey) -> SymmetricKey {
+        HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted, info: Data("swift-keychain/v1/file/\(purpose)".utf8), outputByteCount: 32)
     }
 
     private func binding(_ position: IndexPosition, _ block: [UInt8]) -> [UInt8] {

@@ -1,5 +1,6 @@
+import CLibrary
 import Crypto
-import FoundationEssentials
+import SystemLibraries
 
 /// The nonce and tag of a chunk or index block, which the block above it holds.
 ///
@@ -25,10 +26,34 @@ struct IndexEntry: Equatable {
         self = bytes.withUnsafeBytes { IndexEntry($0, at: offset) }
     }
 
-    init(_ box: AES.GCM.SealedBox) {
-        var bytes = [UInt8](box.nonce)
-        bytes.append(contentsOf: box.tag)
-        self.init(bytes, at: 0)
+    /// Makes an entry with a fresh nonce.
+    ///
+    /// - Parameter body: Gets the nonce, and room for the tag. Returns whether it made the tag.
+    /// - Returns: Nil if it did not.
+    static func make(
+        _ body: (_ nonce: UnsafeRawPointer, _ tag: UnsafeMutableRawPointer) -> Bool
+    ) -> IndexEntry? {
+        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { bytes in
+            // Memory of 28 bytes always has an address.
+            let base = bytes.baseAddress!
+            fillNonce(UnsafeMutableRawBufferPointer(start: base, count: nonceSize))
+            guard body(base, base + nonceSize) else { return nil }
+            return IndexEntry(UnsafeRawBufferPointer(bytes), at: 0)
+        }
+    }
+
+    private typealias GetRandom = @convention(c) (UnsafeMutableRawPointer?, Int, UInt32) -> Int
+    private static let getRandom: GetRandom? = libraryFunction("getrandom")
+
+    /// With one call of the kernel, where swift-crypto makes two. No random bytes are kept for later: a fork of the
+    /// process would use them twice.
+    private static func fillNonce(_ bytes: UnsafeMutableRawBufferPointer) {
+        if let getRandom,
+            SystemCall.retryOnInterrupt({ getRandom(bytes.baseAddress, bytes.count, 0) }) == bytes.count
+        {
+            return
+        }
+        AES.GCM.Nonce().withUnsafeBytes { bytes.copyMemory(from: $0) }
     }
 
     var isHole: Bool { self == .hole }
@@ -52,18 +77,6 @@ struct IndexEntry: Equatable {
             let base = UnsafeRawPointer(bytes.baseAddress!)
             return body(base, base + Self.nonceSize)
         }
-    }
-
-    /// Combines the entry with a ciphertext in swift-crypto's form for opening.
-    func box(_ ciphertext: some DataProtocol) throws -> AES.GCM.SealedBox {
-        try withBytes { nonce, tag in
-            Swift.Result {
-                try AES.GCM.SealedBox(
-                    nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceSize)),
-                    ciphertext: ciphertext,
-                    tag: UnsafeRawBufferPointer(start: tag, count: Self.byteCount - Self.nonceSize))
-            }
-        }.get()
     }
 
     static func == (one: Self, other: Self) -> Bool { one.nonce == other.nonce && one.tag == other.tag }
