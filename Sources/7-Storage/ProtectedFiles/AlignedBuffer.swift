@@ -4,12 +4,15 @@ import CLibrary
 /// Memory that is reused many times and wiped at its end.
 final class AlignedBuffer {
     private let memory: UnsafeMutableRawBufferPointer
-    /// Whether the memory was used. Unused memory takes no room, and wiping it would give it some.
-    private var isUsed = false
+    /// The number of bytes that were used. The others take no room, and wiping them would give them some.
+    private var used = 0
 
-    var bytes: UnsafeMutableRawBufferPointer {
-        isUsed = true
-        return memory
+    var bytes: UnsafeMutableRawBufferPointer { first(count) }
+
+    /// Returns the first `count` bytes.
+    func first(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        used = max(used, count)
+        return UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
     }
 
     var count: Int { memory.count }
@@ -27,7 +30,7 @@ final class AlignedBuffer {
     }
 
     func wipe() {
-        if isUsed { SecretBytes.wipe(memory) }
+        SecretBytes.wipe(UnsafeMutableRawBufferPointer(rebasing: memory[..<used]))
     }
 
     deinit {

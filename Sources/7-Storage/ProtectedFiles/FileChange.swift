@@ -10,12 +10,12 @@ struct FileChange {
     /// The chunk in the buffer of ``FileCore/plain`` after the change.
     var plainChunk: UInt64?
 
-    init(_ header: FileHeader, length: UInt64) {
+    init(_ header: FileHeader, length: UInt64, journaled: Bool) {
         self.header = header
         self.header.length = length
         self.header.generation += 1
         // One seal for the header and one for the journal.
-        self.header.seals += 2
+        if journaled { self.header.seals += 2 }
     }
 
     var chunks: UInt64 { FileLayout.chunkCount(header.length) }
@@ -126,13 +126,20 @@ extension FileCore {
     func seal(
         _ plaintext: UnsafeRawBufferPointer, chunk: UInt64, in change: inout FileChange, _ secrets: FileSecrets
     ) throws(SealedFileError) {
-        let ciphertext = UnsafeMutableRawBufferPointer(rebasing: sealed.bytes[..<plaintext.count])
-        let entry = try secrets.chunks.seal(plaintext, chunk: chunk, into: ciphertext)
-        let bytes = UnsafeRawBufferPointer(ciphertext)
-        change.header.seals += 1
         let offset = FileLayout.offset(ofChunk: chunk)
         let isInUse =
             chunk < FileLayout.chunkCount(header.length) ? !(try self.entry(ofChunk: chunk).isHole) : false
+        if !isInUse, let behind = file.behind {
+            let room = try behind.room(for: plaintext.count)
+            let entry = try secrets.chunks.seal(plaintext, chunk: chunk, into: room)
+            change.header.seals += 1
+            behind.commit(room.count, at: offset)
+            return try setEntry(entry, ofChunk: chunk, in: &change)
+        }
+        let ciphertext = sealed.first(plaintext.count)
+        let entry = try secrets.chunks.seal(plaintext, chunk: chunk, into: ciphertext)
+        let bytes = UnsafeRawBufferPointer(ciphertext)
+        change.header.seals += 1
         if isInUse {
             change.replaced.append((offset, [UInt8](bytes)))
             // Also writes the bytes after the former end now, so that the disk has room for them before the change

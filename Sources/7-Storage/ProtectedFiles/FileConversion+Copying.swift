@@ -67,6 +67,8 @@ extension FileConversion {
         _ sealed: SealedFile, to writer: SealedFileWriter, _ room: UnsafeMutableRawBufferPointer,
         _ progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
+        // The writer has threads of its own for the rest of the work.
+        sealed.openAlone()
         let length = try sealed.length
         var offset: UInt64 = 0
         while offset < length {

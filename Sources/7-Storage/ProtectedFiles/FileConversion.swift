@@ -68,21 +68,31 @@ package struct FileConversion: Sendable {
         defer { sealed.close() }
         try checkSpace(former.metadata.allocated, beside: path)
         let target = try NewFile(path, mode: 0o600)
-        let length = try sealed.length
-        let buffer = try AlignedBuffer(pieces: Self.pieceSize, of: length)
-        var offset: UInt64 = 0
-        while offset < length {
-            let count = try sealed.read(into: buffer.bytes, at: offset)
-            guard count > 0 else { throw .changed(path: path) }
-            try target.file.writeWithHoles(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), at: offset)
-            offset += UInt64(clamping: count)
-            progress(UInt64(clamping: count))
-        }
-        try target.file.truncate(to: length)
+        try copy(sealed, try sealed.length, to: target.file, progress)
         try former.metadata.apply(to: target.file.descriptor, path: path)
         try target.publish(replacing: true, waitingForDisk: true) { (folder) throws(SealedFileError) in
             try checkUnchanged(former, in: folder)
         }
+    }
+
+    private func copy(
+        _ sealed: SealedFile, _ length: UInt64, to file: OpenFile, _ progress: (UInt64) -> Void
+    ) throws(SealedFileError) {
+        if length > UInt64(clamping: Self.pieceSize) { try file.beginWritingBehind() }
+        // Writing takes longer than reading and opening, which leave the other processor to it.
+        if file.behind != nil { sealed.openAlone() }
+        let buffer = file.behind == nil ? try AlignedBuffer(pieces: Self.pieceSize, of: length) : nil
+        var offset: UInt64 = 0
+        while offset < length {
+            let count = try file.writeWithHoles(buffer, at: offset) { (room) throws(SealedFileError) in
+                try sealed.read(into: room, at: offset)
+            }
+            guard count > 0 else { throw .changed(path: sealed.path) }
+            offset += UInt64(clamping: count)
+            progress(UInt64(clamping: count))
+        }
+        try file.endWritingBehind()
+        try file.truncate(to: length)
     }
 
     func checkUnchanged(_ file: PlainFile, in folder: NewFile.Folder) throws(SealedFileError) {

@@ -7,7 +7,7 @@ extension FileCore {
     /// - Returns: The number of these bytes: 0 at the end of the data.
     func readChunk(at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(SealedFileError) -> Int {
         guard let part = try held(at: offset) else { return 0 }
-        body(UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
+        body(UnsafeRawBufferPointer(rebasing: plain.first(part.upperBound)[part]))
         return part.count
     }
 

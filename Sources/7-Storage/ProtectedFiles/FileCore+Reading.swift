@@ -50,7 +50,7 @@ extension FileCore {
         _ part: Range<Int>, of chunk: UInt64, to target: UnsafeMutableRawBufferPointer
     ) throws(SealedFileError) {
         try keep(chunk)
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.bytes[part]))
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain.first(part.upperBound)[part]))
     }
 
     /// Opens a chunk into ``plain``, unless it is there already.
@@ -58,7 +58,7 @@ extension FileCore {
         guard plainChunk != chunk else { return }
         plainChunk = nil
         let size = FileLayout.byteCount(ofChunk: chunk, length: header.length)
-        try open(chunk, into: UnsafeMutableRawBufferPointer(rebasing: plain.bytes[..<size]))
+        try open(chunk, into: plain.first(size))
         plainChunk = chunk
     }
 

@@ -17,7 +17,7 @@ extension FileCore {
     func openTogether(
         _ chunks: Range<UInt64>, into target: UnsafeMutableRawBufferPointer?
     ) throws(SealedFileError) -> UInt64? {
-        guard Self.processors > 1, chunks.count >= Self.least, pending == nil else { return nil }
+        guard opensTogether, Self.processors > 1, chunks.count >= Self.least, pending == nil else { return nil }
         let cipher = try usableSecrets().chunks
         var entries: [IndexEntry] = []
         for chunk in chunks { entries.append(try entry(ofChunk: chunk)) }

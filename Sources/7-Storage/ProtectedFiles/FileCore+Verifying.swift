@@ -96,7 +96,7 @@ extension FileCore {
         // The chunk was cut off meanwhile.
         guard count > 0 else { return true }
         plainChunk = nil
-        try open(chunk, into: UnsafeMutableRawBufferPointer(rebasing: plain.bytes[..<count]))
+        try open(chunk, into: plain.first(count))
         return try entry(ofChunk: chunk).isHole
     }
 }

@@ -45,21 +45,7 @@ extension FileCore {
         return end
     }
 
-    /// Writes at the end of a file that no other process has open. The caller discards the file if this fails.
-    func appendUnshared(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
-        try writeSteps(bytes, at: header.length, try usableSecrets(), journaled: false)
-    }
-
-    /// Adds zeros at the end of such a file.
-    func extendUnshared(by count: UInt64) throws(SealedFileError) {
-        guard count <= FileLayout.maximumLength - header.length else {
-            throw .tooLarge(path: path, limit: FileLayout.maximumLength)
-        }
-        guard count > 0 else { return }
-        try changeLength(to: header.length + count, try usableSecrets(), journaled: false)
-    }
-
-    private func writeSteps(
+    func writeSteps(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) {
         guard offset <= FileLayout.maximumLength, UInt64(clamping: bytes.count) <= FileLayout.maximumLength - offset
@@ -89,7 +75,7 @@ extension FileCore {
         try changeLength(to: length, secrets, journaled: true)
     }
 
-    private func changeLength(
+    func changeLength(
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool
     ) throws(SealedFileError) {
         try change(to: length, secrets, journaled: journaled) { (change) throws(SealedFileError) in
@@ -158,8 +144,8 @@ extension FileCore {
                 try seal(part, chunk: chunk, in: &change, secrets)
             } else {
                 try keepForChange(chunk, count)
-                UnsafeMutableRawBufferPointer(rebasing: plain.bytes[from..<(from + written)]).copyMemory(from: part)
-                try seal(UnsafeRawBufferPointer(rebasing: plain.bytes[..<count]), chunk: chunk, in: &change, secrets)
+                UnsafeMutableRawBufferPointer(rebasing: plain.first(from + written)[from...]).copyMemory(from: part)
+                try seal(UnsafeRawBufferPointer(plain.first(count)), chunk: chunk, in: &change, secrets)
                 change.plainChunk = chunk
             }
         }
@@ -177,7 +163,7 @@ extension FileCore {
             try !entry(ofChunk: chunk).isHole
         else { return }
         try keepForChange(chunk, count)
-        try seal(UnsafeRawBufferPointer(rebasing: plain.bytes[..<count]), chunk: chunk, in: &change, secrets)
+        try seal(UnsafeRawBufferPointer(plain.first(count)), chunk: chunk, in: &change, secrets)
         change.plainChunk = chunk
     }
 
@@ -187,7 +173,7 @@ extension FileCore {
         if former > 0 { try keep(chunk) }
         plainChunk = nil
         guard former < count else { return }
-        UnsafeMutableRawBufferPointer(rebasing: plain.bytes[former..<count])
+        UnsafeMutableRawBufferPointer(rebasing: plain.first(count)[former...])
             .initializeMemory(as: UInt8.self, repeating: 0)
     }
 
@@ -197,22 +183,30 @@ extension FileCore {
         _ body: (inout FileChange) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
         let (change, record) = try prepare(to: length, secrets, journaled: journaled, body)
-        try carryOut(change, record, journaled: journaled)
+        try carryOut(change, record)
+    }
+
+    func checkSeals(_ header: FileHeader) throws(SealedFileError) {
+        guard header.seals < FileHeader.sealLimit, header.generation < .max else { throw .keyExhausted(path: path) }
     }
 
     /// Does everything up to the point from which the change counts.
+    ///
+    /// - Returns: The change and its record in the journal; no record for a change without a journal.
     func prepare(
         to length: UInt64, _ secrets: FileSecrets, journaled: Bool,
         _ body: (inout FileChange) throws(SealedFileError) -> Void
-    ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord) {
-        guard header.seals < FileHeader.sealLimit, header.generation < .max else { throw .keyExhausted(path: path) }
-        var change = FileChange(header, length: length)
+    ) throws(SealedFileError) -> (change: FileChange, record: JournalRecord?) {
+        try checkSeals(header)
+        var change = FileChange(header, length: length, journaled: journaled)
         do throws(SealedFileError) {
             try body(&change)
             try resizeIndex(in: &change)
             try sealIndex(in: &change, secrets)
+            // A file that no other process has open gets its header at its end.
+            guard journaled else { return (change, nil) }
             try change.header.seal(secrets)
-            return (change, try note(change, secrets, journaled: journaled))
+            return (change, try note(change, secrets))
         } catch {
             // Nothing refers to the written bytes.
             plainChunk = nil
@@ -222,34 +216,32 @@ extension FileCore {
     }
 
     /// Writes the journal. The change counts when this returns.
-    private func note(
-        _ change: FileChange, _ secrets: FileSecrets, journaled: Bool
-    ) throws(SealedFileError) -> JournalRecord {
+    private func note(_ change: FileChange, _ secrets: FileSecrets) throws(SealedFileError) -> JournalRecord {
         let block = UInt64(clamping: FileLayout.blockSize)
         let end = max(FileLayout.size(header.length), FileLayout.size(change.header.length))
         let start = (end + block - 1) / block * block
         let record = try JournalRecord(change.header, after: header.seal, change.replaced, start: start, secrets)
-        if journaled {
-            try file.write(record.bytes, at: start)
-            if waitsForDisk { try file.synchronize() }
-        }
+        try file.write(record.bytes, at: start)
+        if waitsForDisk { try file.synchronize() }
         return record
     }
 
-    private func carryOut(
-        _ change: FileChange, _ record: JournalRecord, journaled: Bool
-    ) throws(SealedFileError) {
+    private func carryOut(_ change: FileChange, _ record: JournalRecord?) throws(SealedFileError) {
         let isSameLength = header.length == change.header.length
         plainChunk = change.plainChunk ?? (isSameLength ? plainChunk : nil)
+        guard let record else { return try adopt(change) }
+        takeOver(change)
+        // Reads take the parts from the journal until all of them are in their places.
+        pending = record
+        try apply(record, waiting: waitsForDisk)
+        pending = nil
+        try file.truncate(to: FileLayout.size(header.length))
+    }
+
+    /// Makes the change the known state.
+    func takeOver(_ change: FileChange) {
         if change.chunks < FileLayout.chunkCount(header.length) { index = [:] }
         for (position, block) in change.blocks { remember(block, at: position) }
         header = change.header
-        // Reads take the parts from the journal until all of them are in their places.
-        pending = record
-        try apply(record, waiting: journaled && waitsForDisk)
-        pending = nil
-        let size = FileLayout.size(header.length)
-        let isShort = try file.size < size
-        if journaled || isShort { try file.truncate(to: size) }
     }
 }

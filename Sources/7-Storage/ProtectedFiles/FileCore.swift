@@ -21,6 +21,10 @@ final class FileCore {
     var sealOnDisk: IndexEntry
     /// The change that waits in the journal. Its parts replace those in the file.
     var pending: JournalRecord?
+    /// The chunks of a new file that are not in its index yet.
+    var growth: FileChange?
+    /// Whether all processors open the chunks of a large read.
+    var opensTogether = true
     /// The index blocks that were verified under ``header``.
     var index: [IndexPosition: [UInt8]] = [:]
     /// The data of one chunk. Several small reads and writes in the same chunk open it only once.
@@ -62,7 +66,7 @@ final class FileCore {
         if writing { try settle() }
     }
 
-    /// Creates a new file without data, which no other process has open.
+    /// Creates a new file without data, which no other process has open. ``finishUnshared()`` writes its header.
     init(
         creating file: OpenFile, kind: FileKeyKind, waitingForDisk: Bool, keys: FileKeys
     ) throws(SealedFileError) {
@@ -76,13 +80,9 @@ final class FileCore {
         plain = try AlignedBuffer(count: FileLayout.chunkSize)
         sealed = try AlignedBuffer(count: FileLayout.chunkSize)
         (isWritable, waitsForDisk) = (true, waitingForDisk)
-        let secrets = FileSecrets(key.key, file: id)
-        self.secrets = secrets
+        secrets = FileSecrets(key.key, file: id)
         header = FileHeader(kind: kind, file: id, wrapped: key.wrapped)
-        header.seals = 1
-        try header.seal(secrets)
         sealOnDisk = header.seal
-        try writeHeader(header)
     }
 
     /// Opens a file with the keys of a vault.

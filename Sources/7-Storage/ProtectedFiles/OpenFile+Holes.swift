@@ -4,18 +4,51 @@ import CLibrary
 extension OpenFile {
     private static let pageSize = 4096
 
-    /// Writes all of `bytes`. Leaves holes for whole pages of zeros; nothing may have been written there before.
-    func writeWithHoles(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
+    /// Writes what `fill` puts into the room that it gets. Leaves holes for whole pages of zeros; nothing may have been
+    /// written there before.
+    ///
+    /// - Parameters:
+    ///   - buffer: The room if the file has no other.
+    ///   - fill: Returns the number of bytes.
+    func writeWithHoles(
+        _ buffer: AlignedBuffer?, at offset: UInt64,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(SealedFileError) -> Int
+    ) throws(SealedFileError) -> Int {
+        if let behind {
+            let room = try behind.room(for: WriteBehind.bufferSize)
+            let count = try fill(room)
+            for part in Self.parts(of: UnsafeRawBufferPointer(rebasing: room[..<count])) {
+                if part.isHole {
+                    behind.leave(part.range.count)
+                } else {
+                    behind.commit(part.range.count, at: offset + UInt64(clamping: part.range.lowerBound))
+                }
+            }
+            return count
+        }
+        guard let room = buffer?.bytes else { return 0 }
+        let count = try fill(room)
+        let bytes = UnsafeRawBufferPointer(rebasing: room[..<count])
+        for part in Self.parts(of: bytes) where !part.isHole {
+            try write(
+                UnsafeRawBufferPointer(rebasing: bytes[part.range]),
+                at: offset + UInt64(clamping: part.range.lowerBound))
+        }
+        return count
+    }
+
+    /// Divides the bytes into runs of pages with data and of pages of zeros.
+    private static func parts(of bytes: UnsafeRawBufferPointer) -> [(range: Range<Int>, isHole: Bool)] {
+        var parts: [(range: Range<Int>, isHole: Bool)] = []
         var start = 0
         while start < bytes.count {
             var end = start
-            let isHole = Self.isZero(bytes, start)
-            while end < bytes.count, Self.isZero(bytes, end) == isHole { end = min(end + Self.pageSize, bytes.count) }
-            if !isHole {
-                try write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: offset + UInt64(clamping: start))
-            }
+            let isHole = isZero(bytes, start)
+            while end < bytes.count, isZero(bytes, end) == isHole { end = min(end + pageSize, bytes.count) }
+            parts.append((start..<end, isHole))
             start = end
         }
+        return parts
     }
 
     private static func isZero(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Bool {

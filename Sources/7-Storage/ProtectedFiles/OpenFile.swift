@@ -8,6 +8,8 @@ final class OpenFile {
 
     let path: String
     let descriptor: Int32
+    /// Writes in place of this thread; nil if each write is made at once.
+    private(set) var behind: WriteBehind?
 
     /// - Parameter flags: Of `open(2)`.
     convenience init(_ path: String, flags: Int32, mode: mode_t = 0o600) throws(SealedFileError) {
@@ -41,6 +43,7 @@ final class OpenFile {
     }
 
     deinit {
+        behind?.wait()
         // Also ends the lock. The descriptor is -1 if opening failed.
         if descriptor >= 0 { close(descriptor) }
     }
@@ -64,11 +67,27 @@ final class OpenFile {
     }
 
     var size: UInt64 {
-        get throws(SealedFileError) { UInt64(clamping: try information.st_size) }
+        get throws(SealedFileError) {
+            try behind?.drain()
+            return UInt64(clamping: try information.st_size)
+        }
+    }
+
+    /// Lets another thread make the writes from now on, if a processor is left for it. The other operations wait for
+    /// them. No other process may have the file open.
+    func beginWritingBehind(limit: Int = WriteBehind.limit) throws(SealedFileError) {
+        if behind == nil { behind = try WriteBehind(path, descriptor, limit: limit) }
+    }
+
+    /// Waits until all of these writes are made.
+    func endWritingBehind() throws(SealedFileError) {
+        try behind?.drain()
+        behind = nil
     }
 
     /// Reads until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealedFileError) -> Int {
+        try behind?.drain()
         let filled = SystemCall.readAll(into: buffer, from: descriptor, at: Int64(clamping: offset))
         guard filled >= 0 else { throw .last("read", path) }
         return filled
@@ -89,6 +108,7 @@ final class OpenFile {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SealedFileError) {
+        if let behind { return try behind.write(bytes, at: offset) }
         guard SystemCall.writeAll(bytes, to: descriptor, at: Int64(clamping: offset)) else {
             throw .last("write", path)
         }
@@ -99,16 +119,19 @@ final class OpenFile {
     }
 
     func truncate(to size: UInt64) throws(SealedFileError) {
+        try behind?.drain()
         guard ftruncate(descriptor, off_t(clamping: size)) == 0 else { throw .last("cut", path) }
     }
 
     /// Waits until the contents are on the disk.
     func synchronize() throws(SealedFileError) {
+        try behind?.drain()
         guard fdatasync(descriptor) == 0 else { throw .last("flush", path) }
     }
 
     /// Does the same as ``synchronize()``, also for the owner, mode and times.
     func synchronizeWhole() throws(SealedFileError) {
+        try behind?.drain()
         guard fsync(descriptor) == 0 else { throw .last("flush", path) }
     }
 

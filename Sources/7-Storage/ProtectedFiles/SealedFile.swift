@@ -135,6 +135,13 @@ package final class SealedFile: @unchecked Sendable {
         try locked(opened.read(into: buffer, at: offset))
     }
 
+    /// Lets only the calling thread open the chunks of a read, because others have other work.
+    func openAlone() {
+        lock.lock()
+        defer { lock.unlock() }
+        core?.opensTogether = false
+    }
+
     /// Runs `body` with the data from `offset` to the end of its chunk of 64 KiB, without copying them. No other thread
     /// can use the file until `body` returns.
     ///

@@ -10,9 +10,10 @@ import VaultInterface
 package final class SealedFileWriter {
     private let target: NewFile
     private let core: FileCore
-    /// Starts with the size of one chunk, because most files are not longer.
-    private var buffer: AlignedBuffer
+    /// One chunk.
+    private let buffer: AlignedBuffer
     private var buffered = 0
+    private static let shortLength: UInt64 = 1 << 20
 
     /// - Parameter mode: The permissions of the file. The umask does not reduce them.
     package convenience init(
@@ -40,33 +41,34 @@ package final class SealedFileWriter {
     }
 
     /// The number of bytes of data so far.
-    package var length: UInt64 { core.header.length + UInt64(clamping: buffered) }
+    package var length: UInt64 { core.unsharedLength + UInt64(clamping: buffered) }
 
     /// Adds data at the end.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
         var rest = bytes
         while !rest.isEmpty {
-            if buffered == 0, rest.count >= FileCore.stepSize {
-                // Writes whole steps directly from the caller's memory.
-                let whole = rest.count / FileCore.stepSize * FileCore.stepSize
-                try core.appendUnshared(UnsafeRawBufferPointer(rebasing: rest[..<whole]))
+            if buffered == 0, rest.count >= FileLayout.chunkSize {
+                // Writes whole chunks directly from the caller's memory.
+                let whole = rest.count / FileLayout.chunkSize * FileLayout.chunkSize
+                try append(UnsafeRawBufferPointer(rebasing: rest[..<whole]))
                 rest = UnsafeRawBufferPointer(rebasing: rest[whole...])
                 continue
             }
-            if buffered == buffer.count { try enlarge() }
             let count = min(rest.count, buffer.count - buffered)
-            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[buffered..<(buffered + count)])
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.first(buffered + count)[buffered...])
             room.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
             buffered += count
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            if buffered == FileCore.stepSize { try flush() }
+            if buffered == buffer.count { try flush() }
         }
     }
 
-    private func enlarge() throws(SealedFileError) {
-        let larger = try AlignedBuffer(count: FileCore.stepSize)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<buffered]))
-        buffer = larger
+    private func append(_ bytes: UnsafeRawBufferPointer) throws(SealedFileError) {
+        // For a short file, a thread would gain nothing.
+        if core.unsharedLength + UInt64(clamping: bytes.count) > Self.shortLength {
+            try core.file.beginWritingBehind()
+        }
+        try core.appendUnshared(bytes)
     }
 
     package func write(_ data: Data) throws(SealedFileError) { try data.withBytes(write) }
@@ -79,7 +81,7 @@ package final class SealedFileWriter {
 
     private func flush() throws(SealedFileError) {
         guard buffered > 0 else { return }
-        try core.appendUnshared(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<buffered]))
+        try append(UnsafeRawBufferPointer(buffer.first(buffered)))
         buffered = 0
     }
 
@@ -95,6 +97,7 @@ package final class SealedFileWriter {
         copyingWith write: (UnsafeRawBufferPointer) throws(SealedFileError) -> Void
     ) throws(SealedFileError) {
         try flush()
+        try core.finishUnshared()
         let size = try core.file.size
         var offset: UInt64 = 0
         while offset < size {
@@ -112,6 +115,7 @@ package final class SealedFileWriter {
         _ check: (NewFile.Folder) throws(SealedFileError) -> Void = { _ in }
     ) throws(SealedFileError) {
         try flush()
+        try core.finishUnshared()
         try metadata?.apply(to: core.file.descriptor, path: core.path)
         try target.publish(replacing: replacing, waitingForDisk: core.waitsForDisk, check)
     }

@@ -2,6 +2,7 @@ import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
+import Testing
 
 @testable import ProtectedFiles
 
@@ -41,10 +42,11 @@ struct FileUnderTest {
     func interrupt(_ new: Data, at place: Int) throws -> JournalRecord {
         let core = try FileCore(path, writing: true, waitingForDisk: false, keys: keys)
         let secrets = try core.usableSecrets()
-        return try new.withBytes { bytes in
+        let record = try new.withBytes { bytes in
             try core.prepare(to: core.header.length, secrets, journaled: true) { (change) throws(SealedFileError) in
                 try core.seal(bytes, at: UInt64(clamping: place), in: &change, secrets)
             }.record
         }
+        return try #require(record)
     }
 }
