@@ -184,8 +184,8 @@ floor(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
         "VaultInterface", crypto, cryptoExtras),
     module(
-        "SQLCipherFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD", crypto,
-        cryptoExtras))
+        "SQLCipherFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD",
+        "SystemLibraries", crypto, cryptoExtras))
 
 // Apple's names.
 floor(
@@ -410,8 +410,8 @@ if !isFetched {
             "MountedFolderTests", uses: "KeychainModel", "MountedFolder", "ProtectedFiles", "TestSupport", crypto,
             cryptoExtras, links: ["KeychainCommand", "VaultWorker"], exclude: ["Layout", "Peer"]),
         tests(
-            "SQLCipherFilesTests", uses: "Bytes", "DatabasePages", "DatabaseVFS", "PreparedAEAD", "SQLCipherFiles",
-            "TestSupport", grdb, links: ["DatabaseWorker"], exclude: ["Peer"]))
+            "SQLCipherFilesTests", uses: "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD",
+            "SQLCipherFiles", "TestSupport", grdb, links: ["DatabaseWorker"], exclude: ["Peer"]))
     floor(
         "Tests/8-Apple",
         tests(

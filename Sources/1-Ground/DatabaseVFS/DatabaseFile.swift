@@ -226,8 +226,9 @@ final class DatabaseFile: VFSFile {
 
     /// Takes or releases a lock on the shared index of the log (xShmLock).
     func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
-        let lock = SharedLock(offset: offset, flags: flags)
+        let lock = SharedLock(offset: offset, count: count, flags: flags)
         log?.wholeFrameRead = nil
+        guard answer(pages.admits(lock) ? SQLITE_OK : SQLITE_BUSY) == SQLITE_OK else { return SQLITE_BUSY }
         // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
         _ = notify(.sharedLockChanges(lock))
         let code = inner.pointee.pMethods?.pointee.xShmLock?(inner, offset, count, flags) ?? SQLITE_IOERR
@@ -243,8 +244,8 @@ final class DatabaseFile: VFSFile {
         _ address: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> Int32 {
         let code = inner.pointee.pMethods?.pointee.xShmMap?(inner, region, size, extend, address) ?? SQLITE_IOERR
-        if code == SQLITE_OK { _ = notify(.mapped(region: region, address: address?.pointee)) }
-        return code
+        guard code == SQLITE_OK, let address, let memory = address.pointee else { return code }
+        return answer(address.pointee = try pages.mapped(region, at: memory))
     }
 
     func unmapShared(_ remove: Int32) -> Int32 {
@@ -264,9 +265,13 @@ package struct SharedLock {
     // Lock 0 is the writer's. The readers' locks begin at 3. The first of them is for readers of the file only, and a
     // checkpoint holds it while it copies (https://sqlite.org/walformat.html, 2.3).
     private let offset: Int32
+    private let count: Int32
     private let flags: Int32
 
-    init(offset: Int32, flags: Int32) { (self.offset, self.flags) = (offset, flags) }
+    init(offset: Int32, count: Int32, flags: Int32) { (self.offset, self.count, self.flags) = (offset, count, flags) }
+
+    /// One bit for each of the locks.
+    package var bits: UInt32 { ((1 << UInt32(clamping: count)) - 1) << UInt32(clamping: offset) }
 
     package var isTaken: Bool { flags & SQLITE_SHM_LOCK != 0 }
     package var isWriters: Bool { offset == 0 && flags & SQLITE_SHM_EXCLUSIVE != 0 }

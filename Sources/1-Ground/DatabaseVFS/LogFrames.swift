@@ -17,8 +17,10 @@ package struct LogFrames {
     func close() { CLibrary.close(descriptor) }
 
     /// Returns the offset of a frame. Frames count from 1.
-    package static func offset(of frame: UInt32, _ room: PageRoom) -> Int64 {
-        Int64(FileFormat.logHeader) + Int64(frame - 1) * Int64(FileFormat.frameHeader + room.size)
+    package static func offset(of frame: UInt32, _ room: PageRoom) -> Int64 { offset(of: frame, pageSize: room.size) }
+
+    package static func offset(of frame: UInt32, pageSize: Int) -> Int64 {
+        Int64(FileFormat.logHeader) + Int64(frame - 1) * Int64(FileFormat.frameHeader + pageSize)
     }
 
     /// Reads bytes as they are, and zeros after the end of the log. Returns SQLite's code.

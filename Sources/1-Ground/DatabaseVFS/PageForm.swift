@@ -38,6 +38,12 @@ package protocol PageStore: AnyObject {
     /// Does what the form needs at an event.
     func note(_ event: FileEvent) throws(VFSFailure)
 
+    /// Returns the memory that SQLite gets for a part of the shared index of the log.
+    func mapped(_ region: Int32, at address: UnsafeMutableRawPointer) throws(VFSFailure) -> UnsafeMutableRawPointer
+
+    /// Returns whether SQLite gets a lock on the shared index if it is free.
+    func admits(_ lock: SharedLock) -> Bool
+
     /// Returns the log that the connection begins to use.
     func log(_ frames: LogFrames) -> any LogForm
 
@@ -70,9 +76,14 @@ package enum FileEvent {
     case sharedLockTaken(SharedLock)
     /// SQLite has written to the shared index of the log, or is about to read it.
     case sharedBarrier
-    /// SQLite has mapped a part of the shared index of the log, or is about to unmap all of it.
-    case mapped(region: Int32, address: UnsafeMutableRawPointer?)
+    /// SQLite is about to unmap the shared index of the log.
     case unmaps
+}
+
+extension PageStore {
+    package func mapped(_ region: Int32, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer { address }
+
+    package func admits(_ lock: SharedLock) -> Bool { true }
 }
 
 /// A connection's log, in a form. It knows how a frame is sealed, and which frames are valid.

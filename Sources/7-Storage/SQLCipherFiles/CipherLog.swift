@@ -1,4 +1,5 @@
 import Bytes
+import CLibrary
 import CSQLite
 import DatabasePages
 import DatabaseVFS
@@ -72,9 +73,11 @@ final class CipherLog: LogForm {
         let (room, sealed) = (open.room, open.room.scratch)
         guard try frames.readSealed(frame, room) else { return nil }
         let header = FrameHeader(sealed)
-        // SQLite reads frames one after the other when it checks them, and otherwise uses only the page.
+        // SQLite reads frames one after the other when it checks them. Otherwise it wants to write another header, with
+        // a checksum over the page that stands there: it does not use the page, and ``rewriteHeader(_:_:)`` does not use
+        // the checksum.
         guard var next = checked, next.frame + 1 == frame else {
-            try openPage(header.page, of: frame, open, into: page)
+            memset(page, 0, room.size)
             return header.checksum
         }
         try add(UnsafeRawBufferPointer(start: sealed, count: 8), to: &next.sealed)
@@ -92,14 +95,14 @@ final class CipherLog: LogForm {
     }
 
     func checksum(of frame: UInt32) throws(VFSFailure) -> UInt64? {
-        try stored(of: frame, main.existing().room)?.checksum.number
+        try stored(of: frame, main.existing().room.size)?.checksum.number
     }
 
     /// Returns the salts and the checksum of a frame as they are in the log; nil after its end.
-    func stored(of frame: UInt32, _ room: PageRoom) throws(VFSFailure) -> (salts: UInt64, checksum: LogChecksum)? {
+    func stored(of frame: UInt32, _ pageSize: Int) throws(VFSFailure) -> (salts: UInt64, checksum: LogChecksum)? {
         if let written, written.frame == frame { return (written.salts, written.checksum) }
         var bytes = (UInt64(0), UInt64(0))
-        let place = LogFrames.offset(of: frame, room) + Int64(FileFormat.frameSalts)
+        let place = LogFrames.offset(of: frame, pageSize: pageSize) + Int64(FileFormat.frameSalts)
         guard try frames.read(&bytes, 16, at: place) == SQLITE_OK else { return nil }
         return (bytes.0.bigEndian, LogChecksum(number: bytes.1.bigEndian))
     }
@@ -143,8 +146,7 @@ final class CipherLog: LogForm {
         var checksum = LogChecksum(number: 0)
         // Without salts the frame is not valid yet: SQLite will write its header again.
         if header.salts != 0 {
-            let former = frame == 1 ? try presentHeader().checksum : try stored(of: frame - 1, room)?.checksum
-            guard let former else { throw .damagedFrame(frame: frame - 1) }
+            guard let former = try former(of: frame, header.salts, room) else { throw .damagedFrame(frame: frame - 1) }
             checksum = former
             try add(UnsafeRawBufferPointer(start: sealed, count: 8), to: &checksum)
             try add(UnsafeRawBufferPointer(start: sealed + FileFormat.frameHeader, count: room.size), to: &checksum)
@@ -155,6 +157,14 @@ final class CipherLog: LogForm {
     }
 
     // MARK: Checksums
+
+    /// Returns the checksum that the one of a frame continues.
+    private func former(of frame: UInt32, _ salts: UInt64, _ room: PageRoom) throws(VFSFailure) -> LogChecksum? {
+        if frame == 1 { return try presentHeader().checksum }
+        // The first frame of a transaction continues what the shared index names, without a look at the log.
+        if written == nil, let last = main.lastFrame(frame - 1), last.salts == salts { return last.checksum }
+        return try stored(of: frame - 1, room.size)?.checksum
+    }
 
     private struct Header {
         let isBigEndian: Bool

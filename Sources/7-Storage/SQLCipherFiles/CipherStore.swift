@@ -15,8 +15,11 @@ final class CipherStore: PageStore {
     private var log: CipherLog?
     /// Whether SQLite copies frames of the log to the file. A page has the same form in both, so it stays sealed.
     private(set) var isCopyingFrames = false
-    private var holdsWriterLock = false
     private var sharedIndex = SharedIndex()
+    /// The connection's locks on the shared index, one bit for each.
+    private var sharedLocks: UInt32 = 0
+    /// Whether SQLite, which has no lock, has just read one copy of the shared index's header from before a change.
+    private var readsFormerHeader = false
 
     init(_ file: OpenFile, _ form: CipherPlace) { (self.file, self.form) = (file, form) }
 
@@ -111,15 +114,17 @@ final class CipherStore: PageStore {
         case .logCloses: log = nil
         case .checkpointBegins: isCopyingFrames = true
         case .checkpointEnds: isCopyingFrames = false
-        case .mapped(let region, let address): sharedIndex.map(region, at: address)
-        case .unmaps: sharedIndex = SharedIndex()
-        case .sharedLockTaken(let lock): if lock.isWriters { holdsWriterLock = true }
+        case .unmaps:
+            mergeSharedIndex()
+            sharedIndex = SharedIndex()
+        case .sharedLockTaken(let lock):
+            sharedLocks |= lock.bits
+            mergeSharedIndex()
+            if lock.isWriters { sharedIndex.takeNumbers() }
         case .sharedLockChanges(let lock):
-            let endsWriting = lock.isWriters && !lock.isTaken
-            defer { if endsWriting { holdsWriterLock = false } }
-            if endsWriting || file.lockLevel == SQLITE_LOCK_EXCLUSIVE { try mendSharedIndex(copies: 0...1) }
-        case .sharedBarrier:
-            if holdsWriterLock || file.lockLevel == SQLITE_LOCK_EXCLUSIVE { try mendSharedIndex(copies: 1...1) }
+            mergeSharedIndex()
+            if !lock.isTaken { sharedLocks &= ~lock.bits }
+        case .sharedBarrier: readsFormerHeader = mergeSharedIndex() && sharedLocks == 0
         case .commits, .writingEnds, .synced, .cut, .closes, .journalEnds, .logOpens, .logEnds: break
         }
     }
@@ -127,12 +132,26 @@ final class CipherStore: PageStore {
     /// Returns the page in a frame according to the shared index; nil if the index is not mapped there.
     func page(inFrame frame: UInt32) -> UInt32? { sharedIndex.page(inFrame: frame) }
 
-    /// Puts the checksum of the last sealed frame into the shared index, where SQLite put that of the plaintext frame.
-    /// Other connections continue the log from there.
-    private func mendSharedIndex(copies: ClosedRange<Int>) throws(VFSFailure) {
-        guard let log, let room = try open() else { return }
-        for copy in copies {
-            try sharedIndex.mend(copy: copy) { (frame) throws(VFSFailure) in try log.stored(of: frame, room) }
-        }
+    /// The checksum of the last sealed frame for other connections. They continue the log from there.
+    func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? { sharedIndex.lastFrame(frame) }
+
+    func mapped(_ region: Int32, at address: UnsafeMutableRawPointer) throws(VFSFailure) -> UnsafeMutableRawPointer {
+        guard let memory = sharedIndex.map(region, at: address) else { throw .page(.memoryUnavailable) }
+        return memory
+    }
+
+    /// SQLite takes copies of the header that differ for the work of a writer, and asks for the writer's lock to find
+    /// out. It reads them again if the lock is taken. With the lock it would stand in the way of a real writer.
+    func admits(_ lock: SharedLock) -> Bool {
+        defer { readsFormerHeader = false }
+        return !(readsFormerHeader && lock.isWriters && lock.isTaken)
+    }
+
+    /// Returns whether SQLite gets another header. See ``SharedIndex/merge(_:)``.
+    @discardableResult
+    private func mergeSharedIndex() -> Bool {
+        // Without the checksum of its last frame, the header is as SQLite made it: no other connection can continue
+        // the log.
+        sharedIndex.merge { frame, pageSize in try? log?.stored(of: frame, pageSize) }
     }
 }

@@ -1,105 +1,242 @@
 import Bytes
+import CLibrary
 import DatabaseVFS
+import Synchronization
+import SystemLibraries
 
 /// The shared index of a log, as this connection maps it (https://sqlite.org/walformat.html, 2).
 ///
 /// Numbers are in the machine's byte order. The header is there twice. A reader that finds different copies waits for
 /// the writer, or makes the index anew if there is none.
 struct SharedIndex {
+    /// The parts as SQLite sees them.
     private var regions: [UnsafeMutableRawPointer?] = []
+    private var front: IndexFront?
 
-    /// The size of one copy of the header.
-    private static let header = 48
-    // Offsets in the header.
-    private static let lastFrame = 16
-    private static let frameChecksum = 24
-    private static let salts = 32
-    private static let ownChecksum = 40
-    /// The bytes before the page numbers in the first region: both headers, and the marks of readers.
-    private static let start = 136
-    /// The page numbers in a region, and in the first one.
-    private static let numbers = 4096
-    private static let firstNumbers = numbers - start / 4
-
-    mutating func map(_ region: Int32, at address: UnsafeMutableRawPointer?) {
+    /// Returns the memory that SQLite gets for a part of the index; nil if there is no memory.
+    mutating func map(_ region: Int32, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let region = Int(region)
         if region >= regions.count {
             regions += [UnsafeMutableRawPointer?](repeating: nil, count: region + 1 - regions.count)
         }
-        regions[region] = address
+        if region == 0, front?.shared != address { front = IndexFront(of: address) }
+        regions[region] = region == 0 ? front?.view : address
+        return regions[region]
     }
 
     /// Returns the page in a frame; nil if that part of the index is not mapped.
     func page(inFrame frame: UInt32) -> UInt32? {
         let index = Int(frame) - 1
         let (region, place) =
-            index < Self.firstNumbers
-            ? (0, Self.start + 4 * index)
-            : (1 + (index - Self.firstNumbers) / Self.numbers, 4 * ((index - Self.firstNumbers) % Self.numbers))
+            index < IndexPart.firstNumbers
+            ? (0, IndexPart.start + 4 * index)
+            : (
+                1 + (index - IndexPart.firstNumbers) / IndexPart.numbers,
+                4 * ((index - IndexPart.firstNumbers) % IndexPart.numbers)
+            )
         guard region < regions.count, let address = regions[region] else { return nil }
         return address.load(fromByteOffset: place, as: UInt32.self)
     }
 
-    /// Corrects the checksum of the last frame in one copy of the header.
+    /// Brings what SQLite wrote to the other connections, and what they wrote to SQLite; see ``IndexFront``.
     ///
     /// - Parameter stored: Returns the salts and the checksum of a frame in the log.
-    func mend(
-        copy: Int, _ stored: (UInt32) throws(VFSFailure) -> (salts: UInt64, checksum: LogChecksum)?
-    ) throws(VFSFailure) {
-        guard let header = regions.first.flatMap({ $0 }).map({ $0 + copy * Self.header }) else { return }
-        let frame = header.load(fromByteOffset: Self.lastFrame, as: UInt32.self)
-        guard frame > 0, isWhole(header), let (salts, checksum) = try stored(frame),
-            // The salts are copied from the log as bytes.
-            salts.bigEndian == header.load(fromByteOffset: Self.salts, as: UInt64.self)
+    /// - Returns: Whether SQLite gets another header.
+    func merge(_ stored: (UInt32, _ pageSize: Int) -> (salts: UInt64, checksum: LogChecksum)?) -> Bool {
+        front?.merge(stored) ?? false
+    }
+
+    /// Brings all page numbers to SQLite, which is about to write some.
+    func takeNumbers() { front?.takeNumbers() }
+
+    /// Returns the salts and the checksum of the last frame for other connections, if this is the last one.
+    func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? { front?.lastFrame(frame) }
+}
+
+/// Places in the shared index.
+private enum IndexPart {
+    /// The size of each part.
+    static let size = 32_768
+    /// The size of one copy of the header.
+    static let header = 48
+    // Offsets in the header.
+    static let pageSize = 14
+    static let lastFrame = 16
+    static let frameChecksum = 24
+    static let salts = 32
+    static let ownChecksum = 40
+    /// After both headers come numbers of four bytes: how many frames are in the file, and the marks of readers.
+    static let counters = 2 * header
+    static let backfilled = counters
+    /// The bytes before the page numbers in the first part.
+    static let start = 136
+    /// The page numbers in a part, and in the first one.
+    static let numbers = 4096
+    static let firstNumbers = numbers - start / 4
+}
+
+/// The start of the shared index in private memory, for SQLite's eyes alone.
+///
+/// In the header is the checksum of the last frame. SQLite computes it over plaintext, and other connections need the
+/// one over sealed pages, because they continue the log from there. If SQLite found the other checksum there, it would
+/// take its own commit for another connection's, and forget its page cache. So it reads and writes a header of its own.
+/// ``merge(_:)`` brings what SQLite has written to the shared memory, with the right checksum, and what others have
+/// written to SQLite: at each memory barrier of SQLite, and before and after each change of a lock.
+///
+/// This is enough, because SQLite relies on the start of the index only under a lock, with one exception: it reads one
+/// copy of the header, calls a barrier, and reads the other copy. If others have written meanwhile, the two differ, and
+/// SQLite reads both again. It checks them once more when it has its lock. Each number has one writer at a time, which
+/// holds a lock for it: a number that SQLite has changed since the last merging is the newer one.
+///
+/// Only the pages of memory from the start to the first page boundary are private. The rest is the shared memory.
+private final class IndexFront {
+    let shared: UnsafeMutableRawPointer
+    /// The part as SQLite sees it.
+    let view: UnsafeMutableRawPointer
+    /// How many bytes of it are private.
+    private let count: Int
+    /// What was in the shared memory before the page numbers, at the last merging.
+    private let known: UnsafeMutableRawPointer
+    /// SQLite's header at the last merging.
+    private let ownHeader: UnsafeMutableRawPointer
+
+    private typealias Map = @convention(c) (UnsafeMutableRawPointer, Int, Int, Int32) -> UnsafeMutableRawPointer?
+
+    /// Nil if there is no memory.
+    init?(of shared: UnsafeMutableRawPointer) {
+        guard let (view, count) = Self.mapAgain(shared) ?? Self.mapPrivate() else { return nil }
+        (self.shared, self.view, self.count) = (shared, view, count)
+        known = .allocate(byteCount: IndexPart.start + IndexPart.header, alignment: 8)
+        ownHeader = known + IndexPart.start
+        takeHeader()
+        memcpy(view + IndexPart.counters, shared + IndexPart.counters, IndexPart.start - IndexPart.counters)
+        memcpy(known, view, IndexPart.start)
+    }
+
+    deinit {
+        munmap(view, IndexPart.size)
+        known.deallocate()
+    }
+
+    /// Maps the same memory once more, except for the first page. Nil if the system cannot.
+    private static func mapAgain(_ shared: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer, Int)? {
+        let page = Int(sysconf(Int32(clamping: _SC_PAGESIZE)))
+        // An old size of 0 leaves the former mapping in place (mremap(2)).
+        guard page <= IndexPart.size / 2, Int(bitPattern: shared) % page == 0,
+            let map: Map = libraryFunction("mremap"),
+            let view = map(shared, 0, IndexPart.size, 1), view != MAP_FAILED
+        else { return nil }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+        guard mmap(view, page, PROT_READ | PROT_WRITE, flags, -1, 0) == view else {
+            munmap(view, IndexPart.size)
+            return nil
+        }
+        return (view, page)
+    }
+
+    private static func mapPrivate() -> (UnsafeMutableRawPointer, Int)? {
+        let view = mmap(nil, IndexPart.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let view, view != MAP_FAILED else { return nil }
+        return (view, IndexPart.size)
+    }
+
+    // MARK: Merging
+
+    func merge(_ stored: (UInt32, Int) -> (salts: UInt64, checksum: LogChecksum)?) -> Bool {
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        var isNew = false
+        // SQLite writes the second copy first, and a barrier follows.
+        if memcmp(view + IndexPart.header, ownHeader, IndexPart.header) != 0 {
+            publishHeader(stored)
+        } else if memcmp(shared, known, 2 * IndexPart.header) != 0 {
+            takeHeader()
+            isNew = true
+        }
+        for place in stride(from: IndexPart.counters, to: IndexPart.start, by: 4) {
+            let (own, last) = (number(view, place), number(known, place))
+            let present = own != last ? own : number(shared, place)
+            guard present != last else { continue }
+            (own != last ? shared : view).storeBytes(of: present, toByteOffset: place, as: UInt32.self)
+            known.storeBytes(of: present, toByteOffset: place, as: UInt32.self)
+        }
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        return isNew
+    }
+
+    private func number(_ memory: UnsafeRawPointer, _ place: Int) -> UInt32 {
+        memory.load(fromByteOffset: place, as: UInt32.self)
+    }
+
+    /// Copies the page numbers first: who sees the header may rely on them.
+    private func publishHeader(_ stored: (UInt32, Int) -> (salts: UInt64, checksum: LogChecksum)?) {
+        memcpy(ownHeader, view + IndexPart.header, IndexPart.header)
+        memcpy(known, ownHeader, IndexPart.header)
+        mend(known, stored)
+        memcpy(known + IndexPart.header, known, IndexPart.header)
+        memcpy(shared + IndexPart.start, view + IndexPart.start, count - IndexPart.start)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        memcpy(shared + IndexPart.header, known, IndexPart.header)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        memcpy(shared, known, IndexPart.header)
+        guard number(known, IndexPart.lastFrame) == 0 else { return }
+        // A new log, of which nothing is in the file. SQLite writes this 0 next. Nobody may see the former number with
+        // frames of the new log, even if the program is killed before the next merging.
+        for memory in [shared, view, known] {
+            memory.storeBytes(of: 0, toByteOffset: IndexPart.backfilled, as: UInt32.self)
+        }
+    }
+
+    private func takeHeader() {
+        memcpy(known, shared, IndexPart.header)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        memcpy(known + IndexPart.header, shared + IndexPart.header, IndexPart.header)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        takeNumbers()
+        memcpy(view, known, 2 * IndexPart.header)
+        memcpy(ownHeader, known + IndexPart.header, IndexPart.header)
+    }
+
+    func takeNumbers() {
+        memcpy(view + IndexPart.start, shared + IndexPart.start, count - IndexPart.start)
+    }
+
+    // MARK: The header
+
+    func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? {
+        guard number(known, IndexPart.lastFrame) == frame, isWhole(known) else { return nil }
+        let salts = known.load(fromByteOffset: IndexPart.salts, as: UInt64.self)
+        // The salts are copied from the log as bytes.
+        return (salts.bigEndian, checksum(in: known, IndexPart.frameChecksum))
+    }
+
+    /// Corrects the checksum of the last frame.
+    private func mend(
+        _ header: UnsafeMutableRawPointer, _ stored: (UInt32, Int) -> (salts: UInt64, checksum: LogChecksum)?
+    ) {
+        let frame = number(header, IndexPart.lastFrame)
+        // 65,536 does not fit and is written as 1.
+        let size = Int(header.load(fromByteOffset: IndexPart.pageSize, as: UInt16.self))
+        guard frame > 0, let (salts, right) = stored(frame, size == 1 ? 65_536 : size),
+            salts.bigEndian == header.load(fromByteOffset: IndexPart.salts, as: UInt64.self)
         else { return }
-        let present = LogChecksum(
-            first: header.load(fromByteOffset: Self.frameChecksum, as: UInt32.self),
-            second: header.load(fromByteOffset: Self.frameChecksum + 4, as: UInt32.self))
-        guard present != checksum else { return }
-        header.storeBytes(of: checksum.first, toByteOffset: Self.frameChecksum, as: UInt32.self)
-        header.storeBytes(of: checksum.second, toByteOffset: Self.frameChecksum + 4, as: UInt32.self)
+        header.storeBytes(of: right.first, toByteOffset: IndexPart.frameChecksum, as: UInt32.self)
+        header.storeBytes(of: right.second, toByteOffset: IndexPart.frameChecksum + 4, as: UInt32.self)
         let own = Self.checksum(of: header)
-        header.storeBytes(of: own.first, toByteOffset: Self.ownChecksum, as: UInt32.self)
-        header.storeBytes(of: own.second, toByteOffset: Self.ownChecksum + 4, as: UInt32.self)
+        header.storeBytes(of: own.first, toByteOffset: IndexPart.ownChecksum, as: UInt32.self)
+        header.storeBytes(of: own.second, toByteOffset: IndexPart.ownChecksum + 4, as: UInt32.self)
     }
 
     private func isWhole(_ header: UnsafeRawPointer) -> Bool {
-        Self.checksum(of: header)
-            == LogChecksum(
-                first: header.load(fromByteOffset: Self.ownChecksum, as: UInt32.self),
-                second: header.load(fromByteOffset: Self.ownChecksum + 4, as: UInt32.self))
+        Self.checksum(of: header) == checksum(in: header, IndexPart.ownChecksum)
+    }
+
+    private func checksum(in header: UnsafeRawPointer, _ place: Int) -> LogChecksum {
+        LogChecksum(first: number(header, place), second: number(header, place + 4))
     }
 
     private static func checksum(of header: UnsafeRawPointer) -> LogChecksum {
         var checksum = LogChecksum(first: 0, second: 0)
-        checksum.add(UnsafeRawBufferPointer(start: header, count: ownChecksum), bigEndian: false)
+        checksum.add(UnsafeRawBufferPointer(start: header, count: IndexPart.ownChecksum), bigEndian: false)
         return checksum
-    }
-}
-
-/// The checksum of a log, which each frame continues (https://sqlite.org/fileformat2.html, 4.2).
-struct LogChecksum: Equatable {
-    var first: UInt32
-    var second: UInt32
-
-    /// The eight bytes in a frame's header, as a big-endian number.
-    var number: UInt64 { UInt64(first) << 32 | UInt64(second) }
-
-    init(first: UInt32, second: UInt32) { (self.first, self.second) = (first, second) }
-
-    init(number: UInt64) {
-        self.init(first: UInt32(truncatingIfNeeded: number >> 32), second: UInt32(truncatingIfNeeded: number))
-    }
-
-    /// - Parameter bytes: A multiple of eight bytes.
-    mutating func add(_ bytes: UnsafeRawBufferPointer, bigEndian: Bool) {
-        for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
-            let words = (
-                bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self),
-                bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
-            )
-            first &+= (bigEndian ? words.0.bigEndian : words.0) &+ second
-            second &+= (bigEndian ? words.1.bigEndian : words.1) &+ first
-        }
     }
 }

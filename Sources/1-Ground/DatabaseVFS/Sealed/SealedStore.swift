@@ -120,7 +120,7 @@ final class SealedStore: PageStore {
         case .checkpointBegins: log?.checkpointFrame = 0
         case .checkpointEnds: try checkpointEnds()
         case .sharedLockChanges(let lock): if lock.endsCheckpoint { try flush(durably: false) }
-        case .sharedLockTaken, .sharedBarrier, .mapped, .unmaps: break
+        case .sharedLockTaken, .sharedBarrier, .unmaps: break
         }
     }
 
