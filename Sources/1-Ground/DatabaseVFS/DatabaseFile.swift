@@ -15,6 +15,8 @@ final class DatabaseFile: VFSFile {
     let mutex = ThreadLock()
     /// The log that the connection uses.
     private var log: LogFile?
+    /// The size of a page as long as the pages are open; 0 if it is not known. Used under the lock.
+    private var pageSize = 0
     /// Nil until SQLite tells which connection uses the file.
     var connection: Connection?
 
@@ -55,6 +57,7 @@ final class DatabaseFile: VFSFile {
     /// Removes the key. Any thread may call it.
     func forgetKey() {
         mutex.lock()
+        pageSize = 0
         pages.forgetKey()
         mutex.unlock()
     }
@@ -81,6 +84,10 @@ final class DatabaseFile: VFSFile {
         return SQLITE_OK
     }
 
+    func answerRead(_ bytes: UnsafeMutableRawPointer?, _ count: Int, at offset: Int64) -> Int32 {
+        answer(try read(bytes, count, at: offset))
+    }
+
     /// Tells the form of an event.
     func notify(_ event: FileEvent) -> Int32 { answer(try pages.note(event)) }
 
@@ -90,8 +97,14 @@ final class DatabaseFile: VFSFile {
         guard let bytes, count > 0, offset >= 0 else {
             throw .unexpectedAccess(operation: "read", offset: offset, count: count)
         }
+        // Most reads are of a whole page.
+        if count == pageSize, offset & Int64(count - 1) == 0 {
+            let page = UInt32(clamping: offset >> Int64(count.trailingZeroBitCount) + 1)
+            return try pages.read(page, into: bytes) ? SQLITE_OK : shortRead(bytes, count)
+        }
         let isOpening = offset == 0 && count == FileFormat.openingRead
         guard let room = try pages.open() else { return try readNothing(bytes, count, isOpening: isOpening) }
+        pageSize = room.size
         if isOpening { return readOpening(bytes, count, room) }
         let page = UInt32(clamping: offset / Int64(room.size) + 1)
         let start = Int(offset % Int64(room.size))
@@ -143,6 +156,7 @@ final class DatabaseFile: VFSFile {
     }
 
     func truncate(_ size: Int64) throws(VFSFailure) -> Int32 {
+        pageSize = 0
         let code = inner.truncate(size)
         if code == SQLITE_OK { try pages.note(.cut(to: size)) }
         return code
@@ -228,15 +242,20 @@ final class DatabaseFile: VFSFile {
     func lockShared(_ offset: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
         let lock = SharedLock(offset: offset, count: count, flags: flags)
         log?.wholeFrameRead = nil
-        guard answer(pages.admits(lock) ? SQLITE_OK : SQLITE_BUSY) == SQLITE_OK else { return SQLITE_BUSY }
-        // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
-        _ = notify(.sharedLockChanges(lock))
+        guard willChange(lock) else { return SQLITE_BUSY }
         let code = inner.pointee.pMethods?.pointee.xShmLock?(inner, offset, count, flags) ?? SQLITE_IOERR
-        if code == SQLITE_OK, lock.isTaken {
-            _ = notify(.transactionBegins)
-            _ = notify(.sharedLockTaken(lock))
-        }
+        if code == SQLITE_OK, lock.isTaken { _ = notify(.sharedLockTaken(lock)) }
         return code
+    }
+
+    /// Returns whether the lock may change.
+    private func willChange(_ lock: SharedLock) -> Bool {
+        mutex.lock()
+        defer { mutex.unlock() }
+        guard pages.admits(lock) else { return false }
+        // SQLite gets only the result of the lock. Pages that are not valid fail when they are read.
+        do throws(VFSFailure) { try pages.note(.sharedLockChanges(lock)) } catch { _ = failed(error) }
+        return true
     }
 
     func mapShared(
@@ -245,7 +264,10 @@ final class DatabaseFile: VFSFile {
     ) -> Int32 {
         let code = inner.pointee.pMethods?.pointee.xShmMap?(inner, region, size, extend, address) ?? SQLITE_IOERR
         guard code == SQLITE_OK, let address, let memory = address.pointee else { return code }
-        return answer(address.pointee = try pages.mapped(region, at: memory))
+        mutex.lock()
+        defer { mutex.unlock() }
+        do throws(VFSFailure) { address.pointee = try pages.mapped(region, at: memory) } catch { return failed(error) }
+        return SQLITE_OK
     }
 
     func unmapShared(_ remove: Int32) -> Int32 {
@@ -255,7 +277,7 @@ final class DatabaseFile: VFSFile {
 
     /// A write to the shared index that is complete in memory before the next one (xShmBarrier).
     func placeBarrier() {
-        _ = notify(.sharedBarrier)
+        if pages.watchesSharedIndex { _ = notify(.sharedBarrier) }
         inner.pointee.pMethods?.pointee.xShmBarrier?(inner)
     }
 }

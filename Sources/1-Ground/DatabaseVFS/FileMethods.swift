@@ -66,6 +66,11 @@ nonisolated(unsafe) let mainFileMethods: UnsafeMutablePointer<sqlite3_io_methods
     var methods = sharedMethods()
     // Without xFetch, which would give SQLite the sealed bytes.
     methods.iVersion = 2
+    // The most frequent call, without a look at the kind of the file.
+    methods.xRead = { file, bytes, count, offset in
+        guard let file, let database = FileSlot(file: file).mainDatabase else { return SQLITE_IOERR }
+        return database.answerRead(bytes, Int(count), at: offset)
+    }
     methods.xLock = { file, level in with(file) { $0.lock(level) } }
     methods.xUnlock = { file, level in with(file) { $0.unlock(level) } }
     methods.xCheckReservedLock = { file, result in

@@ -35,9 +35,12 @@ struct FileSlot {
     @inline(__always)
     var database: DatabaseFile? {
         // Only databases have this table.
-        file.pointee.pMethods == UnsafePointer(mainFileMethods)
-            ? place.pointee.map { unsafeDowncast($0, to: DatabaseFile.self) } : nil
+        file.pointee.pMethods == UnsafePointer(mainFileMethods) ? mainDatabase : nil
     }
+
+    /// The database's file in a slot that has the methods of databases.
+    @inline(__always)
+    var mainDatabase: DatabaseFile? { place.pointee.map { unsafeDowncast($0, to: DatabaseFile.self) } }
 
     func release() { place.pointee = nil }
 }

@@ -38,6 +38,9 @@ package protocol PageStore: AnyObject {
     /// Does what the form needs at an event.
     func note(_ event: FileEvent) throws(VFSFailure)
 
+    /// Whether ``FileEvent/sharedBarrier`` means anything to the form.
+    var watchesSharedIndex: Bool { get }
+
     /// Returns the memory that SQLite gets for a part of the shared index of the log.
     func mapped(_ region: Int32, at address: UnsafeMutableRawPointer) throws(VFSFailure) -> UnsafeMutableRawPointer
 
@@ -73,6 +76,7 @@ package enum FileEvent {
     case logCloses
     /// A lock on the shared index of the log is about to change.
     case sharedLockChanges(SharedLock)
+    /// The lock is taken. The next read looks for changes of other connections.
     case sharedLockTaken(SharedLock)
     /// SQLite has written to the shared index of the log, or is about to read it.
     case sharedBarrier
@@ -81,6 +85,8 @@ package enum FileEvent {
 }
 
 extension PageStore {
+    package var watchesSharedIndex: Bool { false }
+
     package func mapped(_ region: Int32, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer { address }
 
     package func admits(_ lock: SharedLock) -> Bool { true }

@@ -73,9 +73,8 @@ final class CipherLog: LogForm {
         let (room, sealed) = (open.room, open.room.scratch)
         guard try frames.readSealed(frame, room) else { return nil }
         let header = FrameHeader(sealed)
-        // SQLite reads frames one after the other when it checks them. Otherwise it wants to write another header, with
-        // a checksum over the page that stands there: it does not use the page, and ``rewriteHeader(_:_:)`` does not use
-        // the checksum.
+        // SQLite reads frames one after the other when it checks them. Otherwise it wants to write another header with
+        // a checksum over the page: it needs the page for nothing else, and ``rewriteHeader(_:_:)`` computes its own.
         guard var next = checked, next.frame + 1 == frame else {
             memset(page, 0, room.size)
             return header.checksum

@@ -118,6 +118,7 @@ final class CipherStore: PageStore {
             mergeSharedIndex()
             sharedIndex = SharedIndex()
         case .sharedLockTaken(let lock):
+            log?.transactionBegins()
             sharedLocks |= lock.bits
             mergeSharedIndex()
             if lock.isWriters { sharedIndex.takeNumbers() }
@@ -131,6 +132,8 @@ final class CipherStore: PageStore {
 
     /// Returns the page in a frame according to the shared index; nil if the index is not mapped there.
     func page(inFrame frame: UInt32) -> UInt32? { sharedIndex.page(inFrame: frame) }
+
+    var watchesSharedIndex: Bool { true }
 
     /// The checksum of the last sealed frame for other connections. They continue the log from there.
     func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? { sharedIndex.lastFrame(frame) }

@@ -104,7 +104,7 @@ final class SealedStore: PageStore {
 
     func note(_ event: FileEvent) throws(VFSFailure) {
         switch event {
-        case .transactionBegins: opened?.indexIsFresh = false
+        case .transactionBegins, .sharedLockTaken: opened?.indexIsFresh = false
         case .commits, .closes: try flushUnlessJournaled()
         case .writingEnds(let level): try writingEnds(level)
         case .synced: try flush(durably: true)
@@ -120,7 +120,7 @@ final class SealedStore: PageStore {
         case .checkpointBegins: log?.checkpointFrame = 0
         case .checkpointEnds: try checkpointEnds()
         case .sharedLockChanges(let lock): if lock.endsCheckpoint { try flush(durably: false) }
-        case .sharedLockTaken, .sharedBarrier, .unmaps: break
+        case .sharedBarrier, .unmaps: break
         }
     }
 
