@@ -56,6 +56,7 @@ bench=$bin/VaultBenchmark
 cc -O2 -Wall -Wno-missing-braces -o "$work/tpm-sign" $compare/tpm-sign.c $(pkg-config --cflags --libs tss2-esys tss2-tctildr)
 cc -O2 -Wall -DPROGRAM -o "$work/database-rounds" $compare/database-rounds.c
 cc -O2 -Wall -shared -fPIC -o "$work/database-rounds.so" $compare/database-rounds.c
+$compare/sqlcipher-library.sh .build/test-vectors "$work/sqlcipher.so"
 cc -O2 -Wall -o "$work/secret-service" $compare/secret-service.c $(pkg-config --cflags --libs libsecret-1)
 for count in 100 10000; do
     keyrings=$work/gnome-$count/.local/share/keyrings
@@ -119,15 +120,13 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
             # The cache that ProtectedDatabase has, 8 MiB.
             steady "$bench" database "$databases" "$work/database-rounds.so" "$count" 8192
             rm -f "$databases"/*
-            # SQLCipher of today has a cache of 8 MB by default; ours gets the same.
-            steady "$bench" cipher-database "$databases" "$work/database-rounds.so" "$count" 8000
+            # SQLCipher of today has a cache of 8 MB by default; ours gets the same, and the same build of SQLite.
+            steady env LD_PRELOAD="$work/sqlcipher.so" "$bench" cipher-database "$databases" "$work/database-rounds.so" "$count" 8000
             rm -f "$databases"/*
-            steady python3 $compare/database-rounds.py sqlcipher4 .build/test-vectors "$work/database-rounds.so" \
-                "$databases/cipher.db" "$count" 8000 "$secret"
+            steady env LD_PRELOAD="$work/sqlcipher.so" "$work/database-rounds" sqlcipher4 "" "$databases/cipher.db" "$count" 8000 "$secret"
             rm -f "$databases"/*
-            # Its SQLite alone.
-            steady python3 $compare/database-rounds.py plain4 .build/test-vectors "$work/database-rounds.so" \
-                "$databases/plain.db" "$count" 8000
+            # That SQLite alone.
+            steady env LD_PRELOAD="$work/sqlcipher.so" "$work/database-rounds" plain4 "" "$databases/plain.db" "$count" 8000
             rm -f "$databases"/*
         done
         steady "$bench" key-derivation "$databases"

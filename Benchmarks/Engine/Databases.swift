@@ -29,9 +29,9 @@ func measureDatabase(in folder: String, rounds: String, rows: Int, cache: Int, i
         isCipher
         ? try EncryptingVFS.register(path: path, form: CipherPlace(key: .raw(key), version: .four))
         : try EncryptingVFS.register(path: path, key: key)
-    // The same as this program's own: SQLite is there once.
+    // Without a name, the functions are those that this program uses itself.
     _ = unsafeBitCast(function, to: Rounds.self)(
-        isCipher ? "cipher" : "keychain", "libsqlite3.so.0", registration.uri, rows, cache, nil)
+        isCipher ? "cipher" : "keychain", "", registration.uri, rows, cache, nil)
 }
 
 /// A plain database made an encrypted one in its place, by the clock.

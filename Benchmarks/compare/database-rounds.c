@@ -3,7 +3,8 @@
 //     database-rounds NAME LIBRARY FILE ROWS CACHE-KIB [KEY]
 //
 // As a program it measures plain SQLite and SQLCipher, each in a process of its own: both libraries have the same symbols. As a
-// shared object it is loaded by VaultBenchmark, which measures the encrypting VFS with the same rounds.
+// shared object it is loaded by VaultBenchmark, which measures the encrypting VFS with the same rounds. An empty LIBRARY stands
+// for the functions that the program uses itself; see sqlcipher-library.sh.
 //
 // A line is `database.NAME.KIND.ROWS.CACHE`, the median and the best in microseconds of processor time for each row.
 #include <dlfcn.h>
@@ -44,8 +45,19 @@ static void *function(void *library, const char *name) {
     return address;
 }
 
+static void *sleeping(void *nothing) {
+    pause();
+    return nothing;
+}
+
+// A second thread, as every Swift program has one: the C library's locks and memory cost less in programs of one.
+static void start_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, 0, sleeping, 0) != 0) exit(71);
+}
+
 static void load(const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(*name ? name : NULL, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         exit(1);
@@ -204,6 +216,7 @@ int database_rounds(const char *name, const char *library, const char *file, lon
     state = 1;
     run.name = name, run.rows = rows, run.cache = cache;
     load(library);
+    start_thread();
     database *db = 0;
     check(db, sqlite.open(file, &db, READWRITE_CREATE_URI, 0), OK);
     char text[160];
@@ -233,19 +246,11 @@ int database_rounds(const char *name, const char *library, const char *file, lon
 }
 
 #ifdef PROGRAM
-static void *sleeping(void *nothing) {
-    pause();
-    return nothing;
-}
-
-// With a second thread, as every Swift program has one: the C library's locks and memory cost less in programs of one.
 int main(int count, char **words) {
     if (count < 6) {
         fprintf(stderr, "usage: %s NAME LIBRARY FILE ROWS CACHE-KIB [KEY]\n", words[0]);
         return 64;
     }
-    pthread_t thread;
-    if (pthread_create(&thread, 0, sleeping, 0) != 0) return 71;
     return database_rounds(words[1], words[2], words[3], atol(words[4]), atol(words[5]), count > 6 ? words[6] : 0);
 }
 #endif
