@@ -2,6 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
+import PreparedAEAD
 import SecureMemory
 
 /// Derives the keys of files from class keys (HKDF-SHA256, RFC 5869; AES key wrap, RFC 3394; X25519, RFC 7748).
@@ -109,8 +110,10 @@ package enum FileClassKeys {
     private static let agreedKeyLabel = "swift-keychain/v1/file-key/agreed"
 
     private static func derive(from key: SymmetricKey, salt: Data, info: Data) -> SymmetricKey {
-        defer { wipeRecentlyFreed(.derivation) }
-        return HKDF<SHA256>.deriveKey(inputKeyMaterial: key, salt: salt, info: info, outputByteCount: FileKey.size)
+        defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
+        return key.withUnsafeBytes {
+            KeyDerivation.key(from: $0, salt: [UInt8](salt), info: [UInt8](info), count: FileKey.size)
+        }
     }
 
     private static func wrap(_ fileKey: SymmetricKey, using key: SymmetricKey) throws(KeybagError) -> Data {

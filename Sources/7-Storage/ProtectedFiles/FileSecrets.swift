@@ -42,23 +42,21 @@ final class FileSecrets {
     let chunks: ChunkCipher
     let header: BlockAuthenticator
     /// Short files have no index, and new files no journal.
-    private(set) lazy var index = BlockAuthenticator(key: Self.key(for: "index", from: extracted))
-    private(set) lazy var journal = BlockAuthenticator(key: Self.key(for: "journal", from: extracted))
+    private(set) lazy var index = BlockAuthenticator(key: Self.derive("index", from: key, file))
+    private(set) lazy var journal = BlockAuthenticator(key: Self.derive("journal", from: key, file))
     private let file: [UInt8]
-    /// What HKDF extracts (RFC 5869, section 2.2) is the same for all of the keys.
-    private let extracted: SymmetricKey
+    private let key: SecretBytes
 
     init(_ key: SecretBytes, file: [UInt8]) {
-        let material = key.withUnsafeBytes { SymmetricKey(data: $0) }
-        self.file = file
-        extracted = SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: material, salt: file))
-        chunks = ChunkCipher(key: Self.key(for: "data", from: extracted), file: file)
-        header = BlockAuthenticator(key: Self.key(for: "header", from: extracted))
+        (self.key, self.file) = (key, file)
+        chunks = ChunkCipher(key: Self.derive("data", from: key, file), file: file)
+        header = BlockAuthenticator(key: Self.derive("header", from: key, file))
     }
 
-    private static func key(for purpose: String, from extracted: SymmetricKey) -> SymmetricKey {
-        HKDF<SHA256>.expand(
-            pseudoRandomKey: extracted, info: Data("swift-keychain/v1/file/\(purpose)".utf8), outputByteCount: 32)
+    private static func derive(_ purpose: String, from key: SecretBytes, _ file: [UInt8]) -> SymmetricKey {
+        key.withUnsafeBytes {
+            KeyDerivation.key(from: $0, salt: file, info: Array("swift-keychain/v1/file/\(purpose)".utf8))
+        }
     }
 
     private func binding(_ position: IndexPosition, _ block: [UInt8]) -> [UInt8] {
