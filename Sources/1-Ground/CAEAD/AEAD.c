@@ -1,6 +1,6 @@
 #include "CAEAD.h"
 
-#include <string.h>
+#include "Stack.h"
 
 // Declared as in openssl/aead.h, with the prefix of swift-crypto's copy. Weak, so that a program links without them.
 typedef struct evp_aead_st EVP_AEAD;
@@ -57,10 +57,13 @@ aead_key *aead_key_prepare(aead_algorithm algorithm, const void *key) {
     return (aead_key *)made;
 }
 
-// A context of BoringSSL has 560 bytes of state and two fields (openssl/aead.h), and owns no other memory.
+// A context of BoringSSL has 560 bytes of state and two fields (openssl/aead.h), and owns no other memory. A test notices
+// if a later swift-crypto has a larger one.
 aead_key *aead_key_place(aead_algorithm algorithm, const void *key, void *room) {
     if (!has_functions()) return NULL;
-    if (CCryptoBoringSSL_EVP_AEAD_CTX_init(room, cipher(algorithm), key, key_count, tag_count, NULL) == 1) return room;
+    bool done = CCryptoBoringSSL_EVP_AEAD_CTX_init(room, cipher(algorithm), key, key_count, tag_count, NULL) == 1;
+    wipe_stack();
+    if (done) return room;
     CCryptoBoringSSL_ERR_clear_error();
     return NULL;
 }
@@ -106,6 +109,7 @@ bool aead_seal_wrapped(const void *wrapping_key, const void *key, void *wrapped,
     aead_key *prepared = wrap(wrapping_key, key, wrapped) ? aead_key_place(AEAD_AES_256_GCM, key, room) : NULL;
     bool done = prepared && aead_seal(prepared, text, count, nonce, binding, binding_count, sealed, tag);
     explicit_bzero(room, sizeof room);
+    wipe_stack();
     return done;
 }
 
@@ -134,5 +138,6 @@ wrapped_result aead_open_wrapped(const void *wrapping_key, const void *wrapped, 
         CCryptoBoringSSL_ERR_clear_error();
     }
     explicit_bzero(&secret, sizeof secret);
+    wipe_stack();
     return result;
 }

@@ -1,6 +1,6 @@
 #include "CAEAD.h"
 
-#include <string.h>
+#include "Stack.h"
 
 // Declared as in openssl/hmac.h and openssl/digest.h, with the prefix of swift-crypto's copy. Weak, so that a program links
 // without them.
@@ -21,12 +21,6 @@ extern int CCryptoBoringSSL_HKDF(uint8_t *out_key, size_t out_len, const EVP_MD 
 extern void CCryptoBoringSSL_ERR_clear_error(void) WEAK;
 
 enum { code_count = 32 };
-
-// BoringSSL pads keys to the size of a block on its stack, and leaves them there.
-__attribute__((noinline)) static void wipe_stack(void) {
-    unsigned char room[2048];
-    explicit_bzero(room, sizeof room);
-}
 
 static HMAC_CTX *context(const hmac_key *key) { return (HMAC_CTX *)key; }
 

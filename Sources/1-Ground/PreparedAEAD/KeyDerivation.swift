@@ -10,7 +10,7 @@ package enum KeyDerivation {
     /// Derives a key of `count` bytes, at most 8,160.
     ///
     /// - Parameters:
-    ///   - material: The key material, at least a byte.
+    ///   - material: The key material.
     ///   - salt: Nothing for RFC 5869's default of 32 zeros.
     ///   - preparing: False for swift-crypto's own interface, which otherwise is used where swift-crypto's BoringSSL
     ///     cannot be reached.

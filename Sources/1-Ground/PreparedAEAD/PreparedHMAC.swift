@@ -33,12 +33,12 @@ package final class PreparedHMAC: @unchecked Sendable {
         }
         return withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { code in
             let isMade = message.withUnsafeBytes { bytes in
-                // An empty array has an address too, as long as it is not nil for BoringSSL, which reads no byte of it.
+                // An empty array may have no address. BoringSSL wants one and reads nothing there.
                 guard let key, let target = code.baseAddress else { return false }
                 return hmac_authenticate(key, bytes.baseAddress ?? UnsafeRawPointer(target), bytes.count, target)
             }
-            // False only without memory for 400 bytes, where an allocation of Swift's would end the process as well. A
-            // digest that is none would look for the wrong item.
+            // False only without memory for 400 bytes, where an allocation of Swift's would end the process as well.
+            // With a wrong digest, a search would find another item.
             precondition(isMade, "no memory for a digest")
             return body(UnsafeRawBufferPointer(code))
         }

@@ -167,7 +167,7 @@ package struct ItemMetadata: Sendable, Hashable {
     }
 }
 
-/// Reads big-endian fields from bytes that may end too early. It is used only while they are there.
+/// Reads big-endian fields from bytes that may end too early. The bytes must outlive the reader.
 private struct Reader {
     let bytes: UnsafeRawBufferPointer
     private var position = 0

@@ -4,7 +4,7 @@ import CLibrary
 /// Memory that is reused many times and wiped at its end.
 final class AlignedBuffer {
     private let memory: UnsafeMutableRawBufferPointer
-    /// The number of bytes that were used. The others take no room, and wiping them would give them some.
+    /// The number of bytes that were used. The system gives memory only to those. Wiping the others would take more.
     private var used = 0
 
     var bytes: UnsafeMutableRawBufferPointer { first(count) }

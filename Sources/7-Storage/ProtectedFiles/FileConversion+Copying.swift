@@ -67,7 +67,7 @@ extension FileConversion {
         _ sealed: SealedFile, to writer: SealedFileWriter, _ room: UnsafeMutableRawBufferPointer,
         _ progress: (UInt64) -> Void = { _ in }
     ) throws(SealedFileError) {
-        // The writer has threads of its own for the rest of the work.
+        // Of a long file, the writer has a thread of its own, and one more opens the next piece.
         sealed.openAlone()
         let length = try sealed.length
         var offset: UInt64 = 0

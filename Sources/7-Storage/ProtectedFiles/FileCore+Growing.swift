@@ -3,7 +3,7 @@ import Bytes
 /// Writing a new file, which no other process has open, from beginning to end.
 ///
 /// Nothing of the file counts before ``finishUnshared()``. Its header is therefore written once, and an index block
-/// when all of its chunks are there. The caller discards the file if any of this fails.
+/// when all of its chunks are there. After a failure, the file cannot be completed: parts of it may be missing.
 extension FileCore {
     /// The largest number of index blocks in memory that are not sealed yet. Each covers 8 MiB of data.
     private static let growthLimit = 64
@@ -19,6 +19,12 @@ extension FileCore {
         else {
             throw .tooLarge(path: path, limit: FileLayout.maximumLength)
         }
+        try growing { () throws(SealedFileError) in try append(bytes, after: length, secrets) }
+    }
+
+    private func append(
+        _ bytes: UnsafeRawBufferPointer, after length: UInt64, _ secrets: FileSecrets
+    ) throws(SealedFileError) {
         var rest = bytes
         if length % UInt64(clamping: FileLayout.chunkSize) == 0 {
             let whole = bytes.count / FileLayout.chunkSize * FileLayout.chunkSize
@@ -32,12 +38,25 @@ extension FileCore {
 
     /// Adds zeros at the end.
     func extendUnshared(by count: UInt64) throws(SealedFileError) {
-        try settleGrowth()
-        guard count <= FileLayout.maximumLength - header.length else {
+        guard count <= FileLayout.maximumLength - unsharedLength else {
             throw .tooLarge(path: path, limit: FileLayout.maximumLength)
         }
         guard count > 0 else { return }
-        try changeLength(to: header.length + count, try usableSecrets(), journaled: false)
+        try growing { () throws(SealedFileError) in
+            try settleGrowth()
+            try changeLength(to: header.length + count, try usableSecrets(), journaled: false)
+        }
+    }
+
+    /// Runs a step, unless one has failed before.
+    private func growing(_ step: () throws(SealedFileError) -> Void) throws(SealedFileError) {
+        if let growthFailure { throw growthFailure }
+        do throws(SealedFileError) {
+            try step()
+        } catch {
+            growthFailure = error
+            throw error
+        }
     }
 
     /// Seals and writes whole chunks, and notes their entries.
@@ -74,13 +93,15 @@ extension FileCore {
 
     /// Completes the file: its index, its header, and the room for zeros at its end.
     func finishUnshared() throws(SealedFileError) {
-        try settleGrowth()
-        header.seals += 1
-        try header.seal(usableSecrets())
-        try writeHeader(header)
-        sealOnDisk = header.seal
-        try file.endWritingBehind()
-        let size = FileLayout.size(header.length)
-        if try file.size < size { try file.truncate(to: size) }
+        try growing { () throws(SealedFileError) in
+            try settleGrowth()
+            header.seals += 1
+            try header.seal(usableSecrets())
+            try writeHeader(header)
+            sealOnDisk = header.seal
+            try file.endWritingBehind()
+            let size = FileLayout.size(header.length)
+            if try file.size < size { try file.truncate(to: size) }
+        }
     }
 }

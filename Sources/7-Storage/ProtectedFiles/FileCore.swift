@@ -23,6 +23,8 @@ final class FileCore {
     var pending: JournalRecord?
     /// The chunks of a new file that are not in its index yet.
     var growth: FileChange?
+    /// Why a new file cannot be completed.
+    var growthFailure: SealedFileError?
     /// Whether all processors open the chunks of a large read.
     var opensTogether = true
     /// The index blocks that were verified under ``header``.

@@ -42,13 +42,16 @@ final class FileSecrets {
     let chunks: ChunkCipher
     let header: BlockAuthenticator
     /// Short files have no index, and new files no journal.
-    private(set) lazy var index = BlockAuthenticator(key: Self.derive("index", from: key, file))
-    private(set) lazy var journal = BlockAuthenticator(key: Self.derive("journal", from: key, file))
+    private(set) lazy var index = BlockAuthenticator(key: indexKey)
+    private(set) lazy var journal = BlockAuthenticator(key: journalKey)
     private let file: [UInt8]
-    private let key: SecretBytes
+    private let indexKey: SymmetricKey
+    private let journalKey: SymmetricKey
 
     init(_ key: SecretBytes, file: [UInt8]) {
-        (self.key, self.file) = (key, file)
+        self.file = file
+        indexKey = Self.derive("index", from: key, file)
+        journalKey = Self.derive("journal", from: key, file)
         chunks = ChunkCipher(key: Self.derive("data", from: key, file), file: file)
         header = BlockAuthenticator(key: Self.derive("header", from: key, file))
     }

@@ -121,7 +121,7 @@ final class CipherStore: PageStore {
             log?.transactionBegins()
             sharedLocks |= lock.bits
             mergeSharedIndex()
-            if lock.isWriters { sharedIndex.takeNumbers() }
+            if lock.isWriters { sharedIndex.beginWriting() }
         case .sharedLockChanges(let lock):
             mergeSharedIndex()
             if !lock.isTaken { sharedLocks &= ~lock.bits }
@@ -153,8 +153,8 @@ final class CipherStore: PageStore {
     /// Returns whether SQLite gets another header. See ``SharedIndex/merge(_:)``.
     @discardableResult
     private func mergeSharedIndex() -> Bool {
-        // Without the checksum of its last frame, the header is as SQLite made it: no other connection can continue
-        // the log.
+        // Without the checksum of its last frame, the header is as SQLite made it. Then nobody continues the log from
+        // the header.
         sharedIndex.merge { frame, pageSize in try? log?.stored(of: frame, pageSize) }
     }
 }

@@ -51,9 +51,9 @@ final class OpenCipher {
 
 /// The pages that were sealed or opened last, as plaintext.
 ///
-/// SQLite forgets all its pages when another connection has committed, as a pool's readers see at each commit of its
-/// writer. It reads a few of them again at once, and opening one takes longer than the rest of a small transaction. The
-/// seal, an initialization vector and an HMAC, tells whether a page is still the same.
+/// SQLite forgets all its pages when another connection has committed. This happens to the readers of a pool at each
+/// commit of its writer. SQLite reads a few of the pages again at once, and opening one takes longer than the rest of a
+/// small transaction. The seal, an initialization vector and an HMAC, tells whether a page is still the same.
 private final class RecentPages {
     private static let byteCount = 1 << 18
 

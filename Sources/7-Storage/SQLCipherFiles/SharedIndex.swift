@@ -46,8 +46,8 @@ struct SharedIndex {
         front?.merge(stored) ?? false
     }
 
-    /// Brings all page numbers to SQLite, which is about to write some.
-    func takeNumbers() { front?.takeNumbers() }
+    /// Brings all page numbers to SQLite, which is about to write some; see ``IndexFront``.
+    func beginWriting() { front?.beginWriting() }
 
     /// Returns the salts and the checksum of the last frame for other connections, if this is the last one.
     func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? { front?.lastFrame(frame) }
@@ -83,10 +83,16 @@ private enum IndexPart {
 /// ``merge(_:)`` brings what SQLite has written to the shared memory, with the right checksum, and what others have
 /// written to SQLite: at each memory barrier of SQLite, and before and after each change of a lock.
 ///
-/// This is enough, because SQLite relies on the start of the index only under a lock, with one exception: it reads one
-/// copy of the header, calls a barrier, and reads the other copy. If others have written meanwhile, the two differ, and
-/// SQLite reads both again. It checks them once more when it has its lock. Each number has one writer at a time, which
-/// holds a lock for it: a number that SQLite has changed since the last merging is the newer one.
+/// This is enough, because SQLite relies on the start of the index only under a lock, with two exceptions. First, it
+/// reads one copy of the header, calls a barrier, and reads the other copy. If others have written meanwhile, the two
+/// differ, and SQLite reads both again. It checks them once more when it has its lock. Second, a writer that ended
+/// without a commit leaves page numbers after the last frame. The next writer finds a number there and removes all that
+/// was left. Here such numbers are private, but not those after the first page of memory, and those would be removed
+/// in the middle of a later commit, together with its own. So ``beginWriting()`` leaves a number after the last frame in
+/// the shared memory, which stays there unless the writer commits.
+///
+/// Each number has one writer at a time, which holds a lock for it: a number that SQLite has changed since the last
+/// merging is the newer one.
 ///
 /// Only the pages of memory from the start to the first page boundary are private. The rest is the shared memory.
 private final class IndexFront {
@@ -99,6 +105,8 @@ private final class IndexFront {
     private let known: UnsafeMutableRawPointer
     /// SQLite's header at the last merging.
     private let ownHeader: UnsafeMutableRawPointer
+    /// Whether the header in ``known`` has the checksum of the sealed frame.
+    private var isMended = true
 
     private typealias Map = @convention(c) (UnsafeMutableRawPointer, Int, Int, Int32) -> UnsafeMutableRawPointer?
 
@@ -171,19 +179,20 @@ private final class IndexFront {
     private func publishHeader(_ stored: (UInt32, Int) -> (salts: UInt64, checksum: LogChecksum)?) {
         memcpy(ownHeader, view + IndexPart.header, IndexPart.header)
         memcpy(known, ownHeader, IndexPart.header)
-        mend(known, stored)
+        isMended = mend(known, stored)
         memcpy(known + IndexPart.header, known, IndexPart.header)
         memcpy(shared + IndexPart.start, view + IndexPart.start, count - IndexPart.start)
+        if number(known, IndexPart.lastFrame) == 0 {
+            // A new log, of which nothing is in the file. SQLite writes this 0 next. Nobody may see the former number
+            // with frames of the new log, even if the program is killed here. The writer has the locks of all readers.
+            for memory in [shared, view, known] {
+                memory.storeBytes(of: 0, toByteOffset: IndexPart.backfilled, as: UInt32.self)
+            }
+        }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         memcpy(shared + IndexPart.header, known, IndexPart.header)
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         memcpy(shared, known, IndexPart.header)
-        guard number(known, IndexPart.lastFrame) == 0 else { return }
-        // A new log, of which nothing is in the file. SQLite writes this 0 next. Nobody may see the former number with
-        // frames of the new log, even if the program is killed before the next merging.
-        for memory in [shared, view, known] {
-            memory.storeBytes(of: 0, toByteOffset: IndexPart.backfilled, as: UInt32.self)
-        }
     }
 
     private func takeHeader() {
@@ -194,36 +203,49 @@ private final class IndexFront {
         takeNumbers()
         memcpy(view, known, 2 * IndexPart.header)
         memcpy(ownHeader, known + IndexPart.header, IndexPart.header)
+        isMended = true
     }
 
-    func takeNumbers() {
+    private func takeNumbers() {
         memcpy(view + IndexPart.start, shared + IndexPart.start, count - IndexPart.start)
+    }
+
+    /// For the holder of the writer's lock, which has just merged.
+    func beginWriting() {
+        takeNumbers()
+        // While the index is made anew, the header may say anything.
+        let place = IndexPart.start + 4 * Int(number(known, IndexPart.lastFrame))
+        if place < count { shared.storeBytes(of: 1, toByteOffset: place, as: UInt32.self) }
     }
 
     // MARK: The header
 
     func lastFrame(_ frame: UInt32) -> (salts: UInt64, checksum: LogChecksum)? {
-        guard number(known, IndexPart.lastFrame) == frame, isWhole(known) else { return nil }
+        guard isMended, number(known, IndexPart.lastFrame) == frame, isWhole(known) else { return nil }
         let salts = known.load(fromByteOffset: IndexPart.salts, as: UInt64.self)
         // The salts are copied from the log as bytes.
         return (salts.bigEndian, checksum(in: known, IndexPart.frameChecksum))
     }
 
     /// Corrects the checksum of the last frame.
+    ///
+    /// - Returns: False if it cannot be read.
     private func mend(
         _ header: UnsafeMutableRawPointer, _ stored: (UInt32, Int) -> (salts: UInt64, checksum: LogChecksum)?
-    ) {
+    ) -> Bool {
         let frame = number(header, IndexPart.lastFrame)
         // 65,536 does not fit and is written as 1.
         let size = Int(header.load(fromByteOffset: IndexPart.pageSize, as: UInt16.self))
-        guard frame > 0, let (salts, right) = stored(frame, size == 1 ? 65_536 : size),
+        guard frame > 0 else { return true }
+        guard let (salts, right) = stored(frame, size == 1 ? 65_536 : size),
             salts.bigEndian == header.load(fromByteOffset: IndexPart.salts, as: UInt64.self)
-        else { return }
+        else { return false }
         header.storeBytes(of: right.first, toByteOffset: IndexPart.frameChecksum, as: UInt32.self)
         header.storeBytes(of: right.second, toByteOffset: IndexPart.frameChecksum + 4, as: UInt32.self)
         let own = Self.checksum(of: header)
         header.storeBytes(of: own.first, toByteOffset: IndexPart.ownChecksum, as: UInt32.self)
         header.storeBytes(of: own.second, toByteOffset: IndexPart.ownChecksum + 4, as: UInt32.self)
+        return true
     }
 
     private func isWhole(_ header: UnsafeRawPointer) -> Bool {

@@ -161,6 +161,24 @@ import Testing
             !placed.open(sealed, count: 100, nonce: nonce, binding: binding, bindingCount: 20, tag: tag, into: &opened))
     }
 
+    /// BoringSSL says in a header that programs do not see how much it needs.
+    @Test(arguments: [PreparedAEAD.Algorithm.aesGCM, .chaChaPoly])
+    func aKeyStaysInItsRoom(_ algorithm: PreparedAEAD.Algorithm) {
+        final class LongRoom {
+            let base = UnsafeMutableRawBufferPointer.allocate(byteCount: PreparedAEAD.room + 3072, alignment: 16)
+            deinit { base.deallocate() }
+        }
+        let room = LongRoom()
+        room.base.initializeMemory(as: UInt8.self, repeating: 0xA5)
+        let cipher = PreparedAEAD(algorithm, SymmetricKey(size: .bits256)) { place in
+            place(room.base)
+            return room
+        }
+        #expect(cipher.isPrepared)
+        #expect(room.base[PreparedAEAD.room...].allSatisfy { $0 == 0xA5 })
+        #expect(!room.base[..<PreparedAEAD.room].allSatisfy { $0 == 0xA5 })
+    }
+
     @Test func roomThatIsTooSmallIsNotUsed() {
         let cipher = PreparedAEAD(.aesGCM, SymmetricKey(size: .bits256)) { place in
             let room = Room()

@@ -68,6 +68,25 @@ import Testing
         }
     }
 
+    @Test("a new file with a part that could not be written is never complete")
+    func failedPart() throws {
+        let test = try FileUnderTest()
+        try FolderContents.write(Data(), to: path)
+        let file = try OpenFile(path, flags: O_RDONLY)
+        let core = try FileCore(
+            creating: file, kind: .vault(.complete), waitingForDisk: false, keys: .vault(test.keys))
+        let piece = [UInt8](repeating: 1, count: FileLayout.chunkSize)
+        let failure = SealedFileError.system(operation: "write", path: path, errno: EBADF)
+        #expect(throws: failure) { try piece.withUnsafeBytes { try core.appendUnshared($0) } }
+        // From here on, every write would succeed.
+        let writable = open(path, O_RDWR | O_CLOEXEC)
+        #expect(dup2(writable, file.descriptor) == file.descriptor)
+        close(writable)
+        #expect(throws: failure) { try piece.withUnsafeBytes { try core.appendUnshared($0) } }
+        #expect(throws: failure) { try core.extendUnshared(by: 1) }
+        #expect(throws: failure) { try core.finishUnshared() }
+    }
+
     @Test("does so for a limited number of files")
     func limit() throws {
         let file = try OpenFile(path, flags: O_RDWR | O_CREAT)

@@ -123,6 +123,47 @@ import Testing
         #expect(part.memory.load(fromByteOffset: 96, as: UInt32.self) == 0)
     }
 
+    /// SQLite finds by a number after the last frame that a writer ended without a commit.
+    @Test(arguments: Memory.allCases)
+    func aWriterThatEndedLeavesANumber(_ kind: Memory) throws {
+        let part = try Part(kind)
+        part.commit(0, frame: 1, page: 7)
+        part.connections[0].beginWriting()
+        #expect(part.connections[0].page(inFrame: 2) == 0, "there was no such writer before")
+        part.merge(1)
+        part.connections[1].beginWriting()
+        #expect(part.connections[1].page(inFrame: 2) != 0)
+        part.commit(1, frame: 2, page: 9)
+        #expect(part.memory.load(fromByteOffset: 140, as: UInt32.self) == 9)
+        part.merge(0)
+        part.connections[0].beginWriting()
+        #expect(part.connections[0].page(inFrame: 3) == 0)
+    }
+
+    /// Frames of a large transaction that nobody commits are in two parts of the index.
+    @Test(arguments: [990, 1_300])
+    func aLargeTransactionAfterAKilledOneIsWhole(rows: Int) throws {
+        let database = try DatabaseUnderTest.forWorkers("WAL", cipher: .four)
+        // A connection keeps the index as the killed writer leaves it.
+        let queue = try database.queue(journal: "WAL")
+        let insert = "INSERT INTO passing(worker, round, bytes) VALUES(?, ?, zeroblob(3000))"
+        try queue.write { try $0.execute(sql: insert, arguments: [0, 0]) }
+        let program = URL(fileURLWithPath: Worker.executable).deletingLastPathComponent()
+            .appendingPathComponent("DatabaseWorker").path
+        let worker = try Worker([database.path, "WAL", "hold", "1400", "1", "4"], command: program)
+        #expect(worker.readLine() == "held")
+        worker.kill()
+        worker.wait()
+        try queue.write { db in for round in 1...rows { try db.execute(sql: insert, arguments: [0, round]) } }
+        for round in 0..<10 { try queue.write { try $0.execute(sql: insert, arguments: [2, round]) } }
+        for _ in 0..<2 {
+            let other = try database.queue()
+            #expect(try other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM passing") } == rows + 11)
+            #expect(try other.integrity() == "ok")
+            try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        }
+    }
+
     /// A header whose copies differ is a writer's who was killed. SQLite has to see it.
     @Test(arguments: Memory.allCases)
     func differentCopiesStayDifferent(_ kind: Memory) throws {

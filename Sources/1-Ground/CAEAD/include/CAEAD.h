@@ -1,5 +1,6 @@
 // AES-256-GCM, ChaCha20-Poly1305, HMAC-SHA256, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key
-// that is prepared once; and powers modulo a number, which swift-crypto keeps to itself.
+// that is prepared once; messages whose own key is wrapped; HKDF; and powers modulo a number, which swift-crypto keeps to
+// itself.
 // swift-crypto's own interface prepares the key and allocates memory for each message, which takes longer than
 // encrypting a small message.
 //
@@ -22,7 +23,7 @@ aead_key *_Nullable aead_key_prepare(aead_algorithm algorithm, const void *_Nonn
 /// Wipes and frees the key.
 void aead_key_free(aead_key *_Nonnull key);
 
-/// The room in bytes that a key takes which the caller keeps, aligned to 16 bytes.
+/// The size in bytes of the memory for `aead_key_place`, which must be aligned to 16 bytes.
 enum { AEAD_KEY_ROOM = 1024 };
 
 /// Prepares a key of 32 bytes in `room`, so that the caller decides what memory it is in. The caller wipes it. Returns NULL

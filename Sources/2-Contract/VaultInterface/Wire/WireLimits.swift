@@ -7,7 +7,7 @@ package enum WireLimits {
     package static let greeting = 1 << 10
     /// The longest passcode or application password.
     package static let secret = 1 << 16
-    /// The most attributes of an item: some times as many as a class has.
+    /// The most attributes of an item: several times the number that a class has.
     package static let attributes = 256
     package static let accessGroups = 1024
     package static let filters = 64

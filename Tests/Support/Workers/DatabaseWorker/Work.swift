@@ -40,7 +40,9 @@ struct Work {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA journal_mode = \(journal)")
             // A cache of a few pages, so that pages go to the file or the log before they are committed.
-            if task == "spill" { try db.execute(sql: "PRAGMA cache_size = 10; PRAGMA cache_spill = 10") }
+            if ["spill", "hold"].contains(task) {
+                try db.execute(sql: "PRAGMA cache_size = 10; PRAGMA cache_spill = 10")
+            }
             if task == "quick" { try db.execute(sql: "PRAGMA synchronous = OFF") }
         }
         do {
@@ -48,6 +50,7 @@ struct Work {
             if task == "scarce" {
                 return try Scarcity(path: path, rounds: count, queue: queue, registration: registration).run(say)
             }
+            if task == "hold" { return try hold(queue) }
             for round in 0..<count {
                 try write(round, to: queue)
                 say("\(round)")
@@ -58,6 +61,19 @@ struct Work {
             exit(1)
         }
         say("done")
+    }
+
+    /// Writes a row for each page, which go to the file or the log, and commits nothing until it is killed.
+    private func hold(_ queue: DatabaseQueue) throws {
+        try queue.inTransaction(.immediate) { db in
+            for round in 0..<count {
+                try db.execute(
+                    sql: "INSERT INTO passing(worker, round, bytes) VALUES(?, ?, zeroblob(3000))",
+                    arguments: [number, round])
+            }
+            say("held")
+            while true { sleep(60) }
+        }
     }
 
     /// One transaction: a row that is counted, and others that come and go, so that pages are freed and used again.
