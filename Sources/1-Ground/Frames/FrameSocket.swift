@@ -230,19 +230,23 @@ package enum SocketWait {
     /// Asks again and again for a moment, in case what is awaited is about to come.
     ///
     /// A thread that sleeps is woken late: on an idle processor of a virtual machine that takes as long as the
-    /// whole of a lookup. Two threads of a process do it at a time, and let others run in between.
+    /// whole of a lookup. Two threads of a process do it at a time, and let others run in between. A thread that has to
+    /// wait then is on a processor that others need, and sleeps.
     ///
     /// - Returns: Whether it came.
     package static func stayAwake(for events: Int16, on descriptor: Int32) -> Bool {
         defer { awake.wrappingSubtract(1, ordering: .relaxed) }
         guard awake.wrappingAdd(1, ordering: .relaxed).newValue <= mostAwake else { return false }
-        let end = ContinuousClock.now + moment
-        repeat {
+        var now = ContinuousClock.now
+        let end = now + moment
+        while true {
             var polled = pollfd(fd: descriptor, events: events, revents: 0)
             if poll(&polled, 1, 0) > 0 { return true }
             sched_yield()
-        } while ContinuousClock.now < end
-        return false
+            let before = now
+            now = .now
+            guard now < end, now - before < longestTurn else { return false }
+        }
     }
 
     /// How many threads are awake. More than two are slower on two processors: they keep those that work from running.
@@ -251,6 +255,8 @@ package enum SocketWait {
     /// Longer than the daemon takes for a lookup and a program for its next one, and too short to matter when
     /// nothing comes.
     private static let moment = Duration.microseconds(60)
+    /// How long one round takes at the most if no other thread wants the processor.
+    private static let longestTurn = Duration.microseconds(8)
 
     /// Waits a moment for something to read, or for the other end's going.
     ///

@@ -87,9 +87,9 @@ private enum IndexPart {
 /// reads one copy of the header, calls a barrier, and reads the other copy. If others have written meanwhile, the two
 /// differ, and SQLite reads both again. It checks them once more when it has its lock. Second, a writer that ended
 /// without a commit leaves page numbers after the last frame. The next writer finds a number there and removes all that
-/// was left. Here such numbers are private, but not those after the first page of memory, and those would be removed
-/// in the middle of a later commit, together with its own. So ``beginWriting()`` leaves a number after the last frame in
-/// the shared memory, which stays there unless the writer commits.
+/// was left. Here such numbers are private, but not those after the first page of memory. Those would be removed in the
+/// middle of a later commit, together with its own. So ``beginWriting()`` leaves a number after the last frame in the
+/// shared memory, which stays there unless the writer commits.
 ///
 /// Each number has one writer at a time, which holds a lock for it: a number that SQLite has changed since the last
 /// merging is the newer one.
