@@ -168,7 +168,11 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     account=user-0@example.com
     cp -r "$cache/1000" "$work/vault"
     export KEYCHAIN_HOME="$work/vault" GNUPGHOME="$work/pass/gnupg" PASSWORD_STORE_DIR="$work/pass/store"
+    ln -s keychain "$work/git-credential-keychain"
+    printf 'protocol=https\nhost=git.example.com\n' >"$work/git-asks"
+    { cat "$work/git-asks" && printf 'username=user\npassword=secret\n'; } | "$work/git-credential-keychain" store
     steady $compare/secret-session.sh "$work/gnome-100" /usr/bin/python3 $compare/processes.py 40 \
+        git "$work/git-credential-keychain" get "<$work/git-asks" -- \
         echo echo . -- \
         keychain "$work/keychain" get $service $account -- \
         secret-tool secret-tool lookup service $service account $account -- \

@@ -4,8 +4,8 @@ time that passes as `process.NAME`, and of the process's own processor time as `
 
 processes.py ROUNDS NAME COMMAND [-- NAME COMMAND]...
 
-A command is words up to `--`. Each must print something and succeed. Standard output is a pipe, as it is
-for a script that uses the secret.
+A command is words up to `--`; a word that begins with `<` names the file that it reads. Each must print something and
+succeed. Standard output is a pipe, as it is for a script that uses the secret.
 """
 import os
 import statistics
@@ -26,6 +26,9 @@ def commands(words):
 def run(command):
     read_end, write_end = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write_end, 1), (os.POSIX_SPAWN_CLOSE, read_end)]
+    if command[-1].startswith("<"):
+        actions.append((os.POSIX_SPAWN_OPEN, 0, command[-1][1:], os.O_RDONLY, 0))
+        command = command[:-1]
     start = time.perf_counter()
     process = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
     os.close(write_end)
