@@ -4,8 +4,8 @@ import Crypto
 
 /// HKDF-SHA256 (RFC 5869), which leaves nothing of the keys in memory that it has freed.
 ///
-/// swift-crypto's own interface leaves copies, and takes ten times as long the first time in a process, because it is
-/// generic.
+/// swift-crypto's own interface leaves copies. It is also generic, so that its first use in a process takes longer than
+/// the derivation.
 package enum KeyDerivation {
     /// Derives a key of `count` bytes, at most 8,160.
     ///

@@ -2,7 +2,8 @@ import CAEAD
 import Crypto
 
 /// HMAC-SHA256 (RFC 2104) under one key, for many short messages.
-// Safe to share between threads: BoringSSL copies a key, which is not written to once it is made, for each message.
+// Safe to share between threads: both members are constants. BoringSSL copies its key for each message and does not
+// write to it, and of swift-crypto's each call changes a copy of its own.
 package final class PreparedHMAC: @unchecked Sendable {
     /// The length of a code.
     package static let size = 32

@@ -89,16 +89,12 @@ package enum WrappedKeyAEAD {
         default: break
         }
         guard let key = try? AES.KeyWrap.unwrap(Data(wrapped), using: wrappingKey) else { throw .wrongKey }
-        let opened: Data
-        do {
-            let box = try AES.GCM.SealedBox(nonce: AES.GCM.Nonce(data: nonce), ciphertext: sealed, tag: tag)
-            opened = try AES.GCM.open(box, using: key, authenticating: binding)
-        } catch {
-            throw .wrongTag
-        }
-        guard opened.count == text.count else { throw .wrongTag }
-        var wiped = opened
-        wiped.withUnsafeMutableBytes {
+        let box = try? AES.GCM.SealedBox(nonce: AES.GCM.Nonce(data: nonce), ciphertext: sealed, tag: tag)
+        // The only copy of the text, so that it is wiped, and not a further one.
+        guard var opened = box.flatMap({ try? AES.GCM.open($0, using: key, authenticating: binding) }),
+            opened.count == text.count
+        else { throw .wrongTag }
+        opened.withUnsafeMutableBytes {
             text.copyMemory(from: UnsafeRawBufferPointer($0))
             SecretBytes.wipe($0)
         }

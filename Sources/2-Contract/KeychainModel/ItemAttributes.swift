@@ -47,10 +47,6 @@ package struct ItemAttributes: Sendable, Hashable {
         }
     }
 
-    package subscript(name: AttributeName, default value: @autoclosure () -> AttributeValue) -> AttributeValue {
-        self[name] ?? value()
-    }
-
     /// - Returns: The value before; nil if there was none.
     @discardableResult
     package mutating func updateValue(_ value: AttributeValue, forKey name: AttributeName) -> AttributeValue? {
