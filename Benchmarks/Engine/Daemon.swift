@@ -164,10 +164,12 @@ private final class Latencies: Sendable {
     }
 }
 
+/// Starts a program that ends with this one, also when a signal ends it: otherwise it would spoil what is measured
+/// next.
 func start(_ program: String, _ arguments: [String]) throws -> Process {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+    process.arguments = ["--pdeathsig", "KILL", program] + arguments
     try process.run()
     return process
 }

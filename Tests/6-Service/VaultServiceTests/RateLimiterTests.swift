@@ -50,6 +50,16 @@ import Testing
         #expect(request(by: Self.a, times: 1_000) == 0)
     }
 
+    /// What is served meanwhile decides, and not who was served when the work began.
+    @Test func workThatEndsLateIsPaidFor() {
+        _ = request(by: Self.a)
+        _ = request(by: Self.b)
+        clock.advance(by: .seconds(2))
+        _ = request(by: Self.b)
+        rates.charge(Self.a, within: .seconds(2), forWork: .seconds(2))
+        #expect(request(by: Self.a) > 0)
+    }
+
     @Test func debtIsBounded() {
         _ = request(by: Self.another)
         #expect(request(by: Self.a, times: 10_000) == 1)
@@ -81,6 +91,41 @@ import Testing
         // A call that waits does not work.
         rates.charge(Self.b, within: .seconds(60), forWork: .zero)
         #expect(request(by: Self.b, times: 200) == 0)
+    }
+
+    /// Nobody takes the writer away from a transaction.
+    @Test func longChangesCountEightTimes() {
+        _ = request(by: Self.another)
+        rates.charge(Self.a, within: .milliseconds(5), forWork: .milliseconds(5), writes: true)
+        #expect(request(by: Self.a, times: 200) == 0)
+        // 125 ms after the first five are a second: 200 requests.
+        let writer = ServedProgram(user: 2, name: "writer")
+        rates.charge(writer, within: .seconds(1), forWork: .milliseconds(130), writes: true)
+        #expect(request(by: writer) > 0)
+        let reader = ServedProgram(user: 3, name: "reader")
+        rates.charge(reader, within: .seconds(1), forWork: .milliseconds(130))
+        #expect(request(by: reader, times: 150) == 0)
+    }
+
+    /// With many connections, the calls of a program that has no budget left come in one after the other.
+    @Test func requestsArePutOffAgainWhileTheirProgramIsInDebt() {
+        _ = request(by: Self.another)
+        #expect(rates.remainingDelay(of: Self.a) == .zero)
+        #expect(request(by: Self.a, times: 300) == 1)
+        clock.advance(by: .milliseconds(800))
+        #expect((.milliseconds(180)...(.milliseconds(220))).contains(rates.remainingDelay(of: Self.a)))
+        clock.advance(by: .milliseconds(150))
+        #expect(rates.remainingDelay(of: Self.a) == .zero)
+        rates.charge(Self.a, within: .seconds(1), forWork: .milliseconds(500))
+        #expect(rates.remainingDelay(of: Self.a) > .milliseconds(900))
+    }
+
+    /// Else one program could keep those of its user waiting for ever.
+    @Test func requestsAreNotPutOffAgainForTheDebtOfOthers() {
+        _ = request(by: ServedProgram(user: 2, name: "another"))
+        for copy in 0..<8 { _ = request(by: ServedProgram(user: 1, name: "copy \(copy)"), times: 200) }
+        #expect(request(by: Self.a) > 0)
+        #expect(rates.remainingDelay(of: Self.a) == .zero)
     }
 
     /// A user can run copies of a program, and give each a name of its own.

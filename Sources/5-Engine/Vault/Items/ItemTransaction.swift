@@ -102,7 +102,8 @@ struct ItemTransaction {
         let old = found.row
         let oldTerms = keybag.filedTerms(of: old)
         // The digest alone also changes when the item gets another class.
-        let movesAway = !keybag.primaryKeys(of: item).contains(old.binding.primaryKey)
+        let movesAway =
+            !hasSamePrimaryKey(found.item, item) && !keybag.primaryKeys(of: item).contains(old.binding.primaryKey)
         if movesAway { try requireNoDuplicate(of: item) }
 
         let version = old.binding.nextVersion
@@ -129,6 +130,12 @@ struct ItemTransaction {
             writer.touched.note(found.item.accessGroup, of: tombstone.binding.group)
             try writer.insert(tombstone, filedUnder: filing)
         }
+    }
+
+    /// Whether two items of a class have the same primary key. Without digests, which cost more.
+    private func hasSamePrimaryKey(_ first: StoredItem, _ second: StoredItem) -> Bool {
+        first.accessGroup == second.accessGroup && first.isSynchronizable == second.isSynchronizable
+            && first.itemClass.schema.primaryKey.allSatisfy { first.attributes[$0.name] == second.attributes[$0.name] }
     }
 
     /// Whether the values of both items are sealed to the same properties.

@@ -20,6 +20,14 @@ final class RateLimiter: Sendable {
     private static let connectionCost = 50.0
     /// The part of a processor's time that a program's budget is worth.
     private static let share = 0.5
+    /// How often the time counts for which a change of items keeps the writer for itself, after ``freeWriting``. There
+    /// is one writer, and nobody takes it away from a transaction: each makes one call of others wait until its end.
+    /// So long ones must be few.
+    private static let writingCost = 8
+    /// Some 50 items.
+    private static let freeWriting = Duration.milliseconds(5)
+    /// A request is put off again for as much debt. Less is a matter of chance, and to look again costs something.
+    private static let longDebt = 0.1
     /// How many times as much as a program's a user's budget is worth.
     private static let programsOfUser = 2.0
 
@@ -50,10 +58,26 @@ final class RateLimiter: Sendable {
     /// - Parameters:
     ///   - time: How long the request took, which is no less than its work.
     ///   - work: How long it kept a processor busy.
-    func charge(_ program: ServedProgram, within time: Duration, forWork work: @autoclosure () -> Duration) {
+    ///   - writes: Whether that was a change of items.
+    func charge(
+        _ program: ServedProgram, within time: Duration, forWork work: @autoclosure () -> Duration,
+        writes: Bool = false
+    ) {
         guard requests(in: time) > 1 else { return }
-        let requests = requests(in: work())
+        let work = work()
+        let writing = writes ? max(.zero, work - Self.freeWriting) * (Self.writingCost - 1) : .zero
+        let requests = requests(in: work + writing)
         if requests > 1 { _ = spend(requests - 1, by: program, for: .work) }
+    }
+
+    /// How long a request that was put off has to be put off again, because the program's other requests have spent
+    /// what came in meanwhile. Otherwise a program with many connections would get more than its share.
+    ///
+    /// What other programs of its user spend does not count: they must not keep it waiting for ever.
+    func remainingDelay(of program: ServedProgram) -> Duration {
+        let now = now()
+        let debt = state.withLock { $0.programs.debt(of: program, at: now, rate) }
+        return debt > Self.longDebt ? Self.delay(debt) : .zero
     }
 
     private func requests(in time: Duration) -> Double { (time / .seconds(1)) * rate.perSecond / Self.share }
@@ -131,11 +155,19 @@ private struct Budgets<Caller: Hashable & Sendable>: Sendable {
         let before = min(rate.burst, budget.tokens + seconds * rate.perSecond)
         budget.tokens = max(before - cost, -rate.perSecond * BudgetRate.longestWait)
         // A caller that is alone makes no debt, but keeps what refusals and connections made.
-        let isAlone = other.map { (now - $0) / .seconds(1) > attention } ?? true
+        // Requests of others may have come since the one that is paid for here.
+        let served = last.map { $0.caller == caller ? other : $0.time } ?? nil
+        let isAlone = served.map { (now - $0) / .seconds(1) > attention } ?? true
         if expense.isFreeAlone, isAlone { budget.tokens = max(budget.tokens, min(before, 0)) }
         budget.filled = now
         budgets[caller] = budget
         return max(0, -budget.tokens / rate.perSecond)
+    }
+
+    /// - Returns: How many seconds the caller is in debt.
+    func debt(of caller: Caller, at now: ContinuousClock.Instant, _ rate: BudgetRate) -> Double {
+        guard rate.perSecond > 0, let budget = budgets[caller] else { return 0 }
+        return max(0, -budget.tokens / rate.perSecond - (now - budget.filled) / .seconds(1))
     }
 
     private mutating func forgetFull(_ now: ContinuousClock.Instant, _ rate: BudgetRate) {

@@ -81,7 +81,7 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
                 need = .end
             case .request: need = readRequest(isLate)
             case .answer(let wasPutOff):
-                answerRequest(wasPutOff: wasPutOff)
+                if let putOffAgain = answerRequest(wasPutOff: wasPutOff) { return putOffAgain }
                 if case .telling = state {
                     need = socket.hasInput ? .end : .request(until: nil, staysAwake: false)
                 } else {
@@ -219,19 +219,22 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
     private var delayOfAnswer = Duration.zero
 
     /// Answers the request in the buffer, as far as that goes without sending the end of the answer.
-    private func answerRequest(wasPutOff: Bool) {
+    ///
+    /// - Returns: Nil, or what the connection needs before the request can be answered.
+    private func answerRequest(wasPutOff: Bool) -> ConnectionNeed? {
         let start = ContinuousClock.now
         var name = "malformed"
         var refusal: VaultError?
-        var goesOn = true
+        var (goesOn, writes) = (true, false)
         delayOfAnswer = .zero
         staysAwake = !wasPutOff
         let turn = CallTurn(
             program, at: server.places, descriptor: socket.descriptor,
             waiting: { [server, seat] in server.loop.whileWaiting(seat, in: .work, $0) })
         self.turn = turn
+        var isAnswered = true
         defer {
-            forgetRequest()
+            if isAnswered { forgetRequest() }
             if delayOfAnswer > .zero { turn.pause() }
         }
         do {
@@ -245,14 +248,21 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
             canAsk = header.canAsk
             switch header.subject {
             case .operation(let code):
-                name = code.operation.name
+                (name, writes) = (code.operation.name, code.operation.traits.contains(.changesItems))
                 try turn.begin(code.operation.traits, isSpent: wasPutOff, withRoomFor: incoming.count)
+                // The requests that had the turn before may have spent more than came in meanwhile.
+                if wasPutOff, let need = putOff(server.rates.remainingDelay(of: program)) {
+                    turn.end()
+                    self.turn = nil
+                    isAnswered = false
+                    return need
+                }
                 try answer(code.operation, header, &reader)
             case .subscription(let subscription):
                 name = subscription.name
                 try reader.finish()
                 serve(subscription)
-                return
+                return nil
             }
         } catch let error as VaultError {
             refusal = error
@@ -266,12 +276,13 @@ final class ServerConnection: LoopedConnection, @unchecked Sendable {
         }
         if let refusal, refusal.isRefusal { delayOfAnswer = server.rates.refused(program) }
         let time = ContinuousClock.now - start
-        server.rates.charge(program, within: time, forWork: turn.work)
+        server.rates.charge(program, within: time, forWork: turn.work, writes: writes)
         // Before the answer is sent: a client that has its answer finds it counted, and the time of a slow reader does
         // not count.
         server.observer.answered(
             name, for: grant.identifier, of: peer?.identity.user ?? .max, in: time, refusal: refusal)
         state = .sending(goesOn: goesOn)
+        return nil
     }
 
     private func record(_ error: VaultError) { server.record(error, of: grant.identifier, peer?.identity.user) }
