@@ -17,3 +17,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -q
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 fi
+# SQLCipher of today is in a package for tests.
+Scripts/install/setup.sh --tests
