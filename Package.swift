@@ -106,6 +106,8 @@ floor(
 // What keys, certificates and hashes of passwords are and do.
 floor(
     "Sources/3-Keys",
+    module("OneTimeCodes", uses: "Bytes", crypto),
+    module("PasswordGeneration", uses: "Bytes", "CLibrary"),
     module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
     module("OpenSSLCertificates", uses: "Bytes", "Certificates", "CLibrary", "SystemLibraries", asn1),
     module(
@@ -179,6 +181,9 @@ floor(
     module(
         "ItemFiles", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeychainModel", "KeyCryptography",
         "PasswordFiles", "ProcessVault", "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
+    module(
+        "ExchangeFormats", uses: "Bytes", "CLibrary", "OneTimeCodes", "PasswordFiles", "SystemLibraries", crypto,
+        cryptoExtras),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
@@ -273,11 +278,13 @@ if !isFetched {
             "ProcessVault", "SecureMemory", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface",
             arguments),
         module(
-            "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "ProcessVault",
+            "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "OneTimeCodes",
+            "PasswordGeneration", "ProcessVault",
             "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments),
         module(
             "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit",
-            "Connections", "Enclave", "Frames", "KeychainModel", "KeyCryptography", "OpenSSLCertificates", "Presence",
+            "Connections", "Enclave", "ExchangeFormats", "Frames", "KeychainModel", "KeyCryptography", "OneTimeCodes",
+            "OpenSSLCertificates", "PasswordCommands", "Presence",
             "PrivateFiles", "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys",
             "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
         module(
@@ -360,6 +367,8 @@ if !isFetched {
             "KeyCryptographyTests", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
             "KeyCryptography", "ProcessVault", "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"],
             hasFixtures: true),
+        tests("OneTimeCodesTests", uses: "OneTimeCodes", "TestSupport"),
+        tests("PasswordGenerationTests", uses: "PasswordGeneration"),
         tests(
             "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]))
     floor(
@@ -396,6 +405,8 @@ if !isFetched {
             "Vault", "VaultInterface", crypto, exclude: ["Peer"], hasFixtures: true))
     floor(
         "Tests/7-Storage",
+        tests(
+            "ExchangeFormatsTests", uses: "Bytes", "ExchangeFormats", "OneTimeCodes", "TestSupport", exclude: ["Peer"]),
         tests(
             "ProtectedFilesTests", uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport",
             "VaultInterface", crypto, links: ["FileWorker"], exclude: ["Peer"], hasFixtures: true),

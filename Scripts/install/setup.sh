@@ -128,6 +128,9 @@ if [[ ${1-} == --peers ]]; then
     # pip and keyring come from PyPI, into a folder of the test.
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     [[ -x /usr/bin/aws ]] || missing+=(awscli)
+    # The second opinion on one-time codes, and what opens exports under Argon2 with lanes.
+    [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
+    ldconfig -p | grep -q 'libargon2\.so\.1 ' || missing+=(libargon2-1)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.

@@ -30,11 +30,40 @@ struct KeychainTool: DocumentedCommand {
 
     /// The names of the commands, in the order in which the help lists them.
     private static let names = [
-        "init", "set", "change", "get", "list", "info", "delete", "history", "restore", "purge", "watch", "internet",
+        "init", "set", "generate", "get", "otp", "list", "find", "info", "change", "rename", "delete", "history",
+        "restore", "purge", "watch", "internet",
         "aws", "kube", "key", "file", "mount", "unmount", "db", "import", "export", "send", "receive", "run",
         "ssh-agent", "integrate", "credential", "passcode", "lock", "unlock", "status", "audit", "entitlements",
         "backup", "erase", "recovery", "rekey", "security", "manual",
     ]
+
+    /// Returns what to say of a word that is no command.
+    static func noCommand(_ word: String) -> Failure {
+        let start = "there is no command '\(word.escapedForTerminal)'"
+        guard let name = names.map({ ($0, distance(word, $0)) }).min(by: { $0.1 < $1.1 }), name.1 <= 2,
+            name.1 < name.0.utf8.count - 1
+        else { return .usage("\(start): see `keychain help`") }
+        return .usage("\(start); did you mean `keychain \(name.0)`? See `keychain help`")
+    }
+
+    /// How many letters have to be put in, taken away, replaced, or exchanged with their neighbours.
+    private static func distance(_ typed: String, _ name: String) -> Int {
+        let (typed, name) = (Array(typed.utf8.prefix(32)), Array(name.utf8))
+        var rows = [Array(0...name.count)]
+        for (row, letter) in typed.enumerated() {
+            var next = [row + 1]
+            for (column, other) in name.enumerated() {
+                var least = min(
+                    rows[row][column + 1] + 1, next[column] + 1, rows[row][column] + (letter == other ? 0 : 1))
+                if row > 0, column > 0, letter == name[column - 1], typed[row - 1] == other {
+                    least = min(least, rows[row - 1][column - 1] + 1)
+                }
+                next.append(least)
+            }
+            rows.append(next)
+        }
+        return rows.last?.last ?? .max
+    }
 
     private static var modules: [any CommandModule.Type] {
         [

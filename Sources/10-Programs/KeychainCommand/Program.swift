@@ -115,6 +115,11 @@ enum Program {
         {
             return command
         }
+        // What is asked of: a command, or help on one.
+        let topic = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+        if let topic, !topic.hasPrefix("-"), topic != "help", KeychainTool.subcommand(named: topic) == nil {
+            throw KeychainTool.noCommand(topic)
+        }
         return try KeychainTool.parseAsRoot(arguments)
     }
 

@@ -6,6 +6,10 @@ package enum PasswordCommands: CommandModule {
         switch name {
         case "get": GetCommand.self
         case "set": SetCommand.self
+        case "generate": GenerateCommand.self
+        case "otp": OneTimeCommand.self
+        case "find", "search": FindCommand.self
+        case "rename", "mv": RenameCommand.self
         case "change": ChangeCommand.self
         case "list", "ls": ListCommand.self
         case "info": InfoCommand.self

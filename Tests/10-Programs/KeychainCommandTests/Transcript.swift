@@ -2,9 +2,9 @@ import Foundation
 
 /// A session at the command line, as text: what is typed and what must come of it.
 ///
-/// A line that starts with `$ ` is run by a shell; lines after it are its standard output; lines that
-/// start with `! ` are its standard error; `[N]` is an exit status other than 0. `...` stands for
-/// anything within a line, `{home}` for the vault's folder. Lines before the first command and lines
+/// A line that starts with `$ ` is run by a shell, with the lines that follow it and start with `> `; lines after it
+/// are its standard output; lines that start with `! ` are its standard error; `[N]` is an exit status other than 0.
+/// `...` stands for anything within a line, `{home}` for the vault's folder. Lines before the first command and lines
 /// that start with `#` say what the session is about.
 struct Transcript {
     struct Step {
@@ -22,6 +22,8 @@ struct Transcript {
             let expected = line.replacingOccurrences(of: "{home}", with: home)
             if line.hasPrefix("$ ") {
                 steps.append(Step(line: index + 1, command: String(expected.dropFirst(2))))
+            } else if line.hasPrefix("> "), let last = steps.last, last.output.isEmpty, last.errors.isEmpty {
+                steps[steps.count - 1].command += "\n" + expected.dropFirst(2)
             } else if line.hasPrefix("#") || line.isEmpty || steps.isEmpty {
                 continue
             } else if line.hasPrefix("! ") {

@@ -25,6 +25,17 @@ package enum BytesInput {
     /// Reads a file of certificates, keys or signatures on standard input.
     package static func readDocument() throws -> Data { try readDocument(0, "standard input") }
 
+    /// Reads a file that another program exported, or standard input for `-`.
+    ///
+    /// - Parameter limit: The most bytes that are read.
+    package static func readExport(_ path: String, limit: Int) throws -> Data {
+        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        defer { if descriptor > 0 { close(descriptor) } }
+        return try readAll(
+            descriptor, path == "-" ? "standard input" : path, limit, "export fewer entries at a time")
+    }
+
     private static func readDocument(_ descriptor: Int32, _ name: String) throws -> Data {
         try readAll(descriptor, name, ExchangeFile.largest, "name a file with certificates, keys or a signature")
     }

@@ -28,6 +28,9 @@ package struct SecretInput: ParsableArguments {
 
     package init() {}
 
+    /// Whether an option says where the secret comes from.
+    package var isGiven: Bool { stdin || descriptor != nil || raw }
+
     package func validate() throws {
         if stdin, descriptor != nil {
             throw ValidationError("--stdin and --secret-fd exclude each other")
@@ -64,6 +67,16 @@ package struct SecretInput: ParsableArguments {
             throw Failure(status: errSecParam, "the two secrets differ: nothing was changed, try again")
         }
         return secret
+    }
+
+    /// Reads a secret that is there already, so that a mistake in it shows: from standard input, or typed once.
+    package static func readOnce(_ question: String) throws -> Data {
+        guard isatty(0) == 1 else { return try readAll(0, keepingNewline: false) }
+        guard let terminal = CommandTerminal() else {
+            throw Failure(
+                status: errSecInteractionNotAllowed, "there is no terminal to ask at: give it on standard input")
+        }
+        return try terminal.askSecrets([question]).first ?? Data()
     }
 
     package static func readAll(_ descriptor: Int32, keepingNewline: Bool) throws(Failure) -> Data {

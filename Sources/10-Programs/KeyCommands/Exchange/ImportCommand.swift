@@ -1,7 +1,9 @@
+import Access
 import ArgumentParser
 import Bytes
 import Certificates
 import CommandKit
+import ExchangeFormats
 import FoundationEssentials
 import KeychainModel
 import VaultInterface
@@ -9,16 +11,26 @@ import VaultKeys
 
 /// Stores the certificates and keys of a file, or what a desktop's keyring has.
 struct ImportCommand: DocumentedCommand {
-    static let summary = "Store the certificates and keys of a file, or what a desktop's keyring has."
+    static let summary = "Store what another program hands over: passwords, one-time codes, keys, certificates."
     static let details = """
-        The file can be PEM, with any number of certificates and keys; DER of one; PKCS#8, not encrypted; or PKCS#12. \
-        A certificate and its private key are an identity. Items that are there already stay as they are. The file \
-        itself is left alone: remove it if it has a private key.
+        Passwords, notes and one-time codes come from a file of FIDO's Credential Exchange Format, of Bitwarden (also \
+        under a password), Aegis or Google Authenticator (`otpauth-migration://`), from the CSV of Chrome, Firefox, \
+        Safari or Apple Passwords, from .env, .netrc, or from `security dump-keychain -d` of macOS. A login with an \
+        address becomes an internet password, another one a password with its title as the service; dates, notes, \
+        addresses, fields, passkeys and former passwords are kept. --dry-run shows what would happen. What is here \
+        already stays, unless you say --replace. The import can be repeated: it stores what is missing.
 
-        A key gets the label of --label, or else that of its certificate, or else the file's name. The passphrase of a \
-        PKCS#12 file is read from --passphrase-fd, or asked for at the terminal.
+        Certificates and keys come from PEM, with any number of them; DER of one; PKCS#8, not encrypted; or PKCS#12. \
+        A certificate and its private key are an identity. Items that are there already stay as they are. A key gets \
+        the label of --label, or else that of its certificate, or else the file's name.
+
+        The file is told by its contents; --format names the format where that is not enough. Its password or \
+        passphrase is read from --passphrase-fd, or asked for at the terminal. The file itself is left alone: remove \
+        it if it has secrets.
         """
     static let examples = [
+        Example("What Bitwarden exported, first as a trial", "keychain import bitwarden.json --dry-run"),
+        Example("The passwords of a browser", "keychain import Chrome-passwords.csv"),
         Example("A certificate that an authority sent", "keychain import www.pem --label www"),
         Example("An identity, with its passphrase in a file", "keychain import alice.p12 --passphrase-fd 3 3< phrase"),
         Example("The passwords of gnome-keyring or KWallet", "keychain import secret-service"),
@@ -40,6 +52,18 @@ struct ImportCommand: DocumentedCommand {
         help: ArgumentHelp("Read the passphrase of the file from this open file descriptor.", valueName: "n"))
     var passphrase: Int32?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the file is: keys, \(ExchangeFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "format"))
+    var format: String?
+
+    @Flag(name: .customLong("dry-run"), help: "Show what would be stored, and store nothing. For passwords.")
+    var dryRun = false
+
+    @Flag(help: "Replace what is here and differs by what is in the file. For passwords.")
+    var replace = false
+
     @OptionGroup var protection: KeyProtection
 
     @OptionGroup var itemPassword: ItemPassword
@@ -51,11 +75,25 @@ struct ImportCommand: DocumentedCommand {
     func validate() throws {
         try OpenDescriptor.validate(passphrase)
         guard label?.isEmpty != true else { throw ValidationError("a label has at least one character") }
+        guard format == nil || format == Self.keys || ExchangeFormat(rawValue: format ?? "") != nil else {
+            throw ValidationError(
+                "--format takes keys, \(ExchangeFormat.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
     }
+
+    private static let keys = "keys"
 
     func run() throws {
         guard let file else { throw ValidationError("name a file, or say `keychain import secret-service`") }
-        let bytes = try file == "-" ? BytesInput.readDocument() : BytesInput.readAll(path: file)
+        let bytes = try BytesInput.readExport(file, limit: ExchangeReader.largest)
+        let chosen = format.flatMap(ExchangeFormat.init(rawValue:))
+        if format != Self.keys, !ImportedFile.isMeant(bytes), let format = chosen ?? ExchangeReader.format(of: bytes) {
+            return try importEntries(bytes, format, file)
+        }
+        guard !dryRun, !replace else {
+            throw Failure.usage(
+                "--dry-run and --replace are for passwords, and this is no file of a password manager that is known")
+        }
         let imported = try ImportedFile(bytes, passphrase: askPassphrase)
         let contents = imported.contents
         let session = try KeyCommandSession.forWriting(passcode)
@@ -77,6 +115,27 @@ struct ImportCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: answers) }
         let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
         try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+    }
+
+    /// Stores passwords and what belongs to them.
+    private func importEntries(_ bytes: Data, _ format: ExchangeFormat, _ file: String) throws {
+        guard label == nil, protection.require.isEmpty, protection.tag == nil, protection.accessible == nil else {
+            throw Failure.usage("--label, --tag, --accessible and --require are for keys, and this file has passwords")
+        }
+        let name = file == "-" ? "imported" : URL(fileURLWithPath: file).lastPathComponent
+        let contents: ExchangeContents
+        do {
+            contents = try ExchangeReader.entries(in: bytes, as: format, named: name, password: askPassphrase)
+        } catch let error as ExchangeError {
+            throw Failure(error)
+        }
+        let session = try VaultSession.ofOwner(passcode)
+        let group = try protection.group ?? OtherTool.groupForNewItem ?? session.client.accessGroups.first ?? "keychain"
+        var outcomes = try EntryImport(session, group: group, replaces: replace, isTrial: dryRun).run(contents.entries)
+        outcomes += contents.problems.map {
+            .init(title: $0.name, result: $0.isLoss ? .refused : .leftOut, reason: $0.reason)
+        }
+        try EntryReport(outcomes, isTrial: dryRun).show(asJSON: json)
     }
 
     private func askPassphrase() throws -> SecretBytes {

@@ -47,6 +47,13 @@ struct ImportedFile {
         }
     }
 
+    /// Whether a file is none of a password manager: PEM, or the beginning of DER.
+    static func isMeant(_ bytes: Data) -> Bool {
+        bytes.first == 0x30 && bytes.count > 1 && bytes[bytes.startIndex + 1] >= 0x80
+            || bytes.prefix(1 << 20).firstRange(of: "-----BEGIN ") != nil && bytes.first != UInt8(ascii: "{")
+                && bytes.first != UInt8(ascii: "[")
+    }
+
     private static let encrypted = Failure(
         status: errSecDecode,
         "the key in the file is encrypted: convert it with "

@@ -5,7 +5,7 @@ extension InternetAddress {
     ///
     /// Nil for a text without a host, for a URL with a password, and for one with a query or a fragment: no password
     /// belongs to those, and git's questions have the name of a user as it is, in which they can hide the host.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = ArraySlice(text.utf8)
         guard !rest.contains(where: { $0 < 0x20 || $0 == 0x7F || "?#\\".utf8.contains($0) }) else { return nil }
         var scheme: String?

@@ -2,17 +2,17 @@ import Bytes
 import KeychainModel
 
 /// Where an internet password is used: what a URL says, without a password.
-struct InternetAddress: Equatable {
+package struct InternetAddress: Equatable {
     /// In small letters, such as `https`; nil if none is given.
-    var scheme: String?
+    package var scheme: String?
     /// As it was written. An address of IPv6 may be in brackets.
-    var host: String
-    var port: Int64?
+    package var host: String
+    package var port: Int64?
     /// Without the slash at its start and those at its end.
-    var path: String?
-    var account: String?
+    package var path: String?
+    package var account: String?
 
-    init(scheme: String? = nil, host: String, port: Int64? = nil, path: String? = nil, account: String? = nil) {
+    package init(scheme: String? = nil, host: String, port: Int64? = nil, path: String? = nil, account: String? = nil) {
         (self.scheme, self.host, self.port, self.account) = (scheme?.inSmallASCII, host, port, account)
         var trimmed = path.map { Substring($0) } ?? ""
         if trimmed.utf8.first == Self.slash { trimmed.unicodeScalars.removeFirst() }
@@ -22,7 +22,7 @@ struct InternetAddress: Equatable {
 
     private static let slash = UInt8(ascii: "/")
 
-    init(_ item: StoredItem) {
+    package init(_ item: StoredItem) {
         func text(_ name: AttributeName) -> String? {
             let text: String? =
                 switch item.attribute(name) {
@@ -42,7 +42,7 @@ struct InternetAddress: Equatable {
     }
 
     /// The address as a URL, which is read as this address again.
-    var url: String {
+    package var url: String {
         let port = port.map { ":\($0)" } ?? ""
         let host = host.contains(":") ? canonicalHost : host
         return (scheme.map { "\($0)://" } ?? "") + host + port + (path.map { "/" + Self.encoded($0, "%?#\\") } ?? "")
@@ -123,7 +123,7 @@ struct InternetAddress: Equatable {
     // MARK: Items
 
     /// The attributes that a new item with this address has.
-    var attributes: ItemAttributes {
+    package var attributes: ItemAttributes {
         var attributes: ItemAttributes = [.server: .string(canonicalHost)]
         if let scheme { attributes[.networkProtocol] = .string(Self.code(of: scheme)) }
         if let port, port != defaultPort { attributes[.port] = .number(port) }

@@ -32,7 +32,7 @@ struct GetCommand: DocumentedCommand {
     @Argument(help: "What the secret is for, such as a host or a program.")
     var service: String?
 
-    @Argument(help: "Whose secret it is.")
+    @Argument(help: "Whose secret it is. May be left out if the service has one account.")
     var account: String?
 
     @Option(
@@ -83,7 +83,6 @@ struct GetCommand: DocumentedCommand {
         guard identifier.prefix == nil || version != nil else { throw ValidationError("--id goes with --version") }
         guard try match == nil else { return }
         if service == nil { throw ValidationError("Missing expected argument '<service>'") }
-        if account == nil { throw ValidationError("Missing expected argument '<account>'") }
     }
 
     func run() throws {
@@ -91,8 +90,29 @@ struct GetCommand: DocumentedCommand {
             service: service ?? "", account: account ?? "", group: scope.group,
             synchronizable: scope.synchronizableScope, authentication: try itemPassword.authentication())
         if let match = try match { try search.choose(match.one(in: .ofOwnerInPresentVault(passcode))) }
+        if account == nil, try match == nil { search.choose(try only(accountOf: search)) }
         search.query.includesExpired = expired
         try Self.run(search, version: version, identifier, passcode: passcode, noNewline: noNewline, json: json)
+    }
+
+    /// Returns the item of a service that has no other one.
+    private func only(accountOf search: PasswordSearch) throws -> StoredItem {
+        var query = search.query
+        query.attributes[.account] = nil
+        query.includesExpired = true
+        let service = (service ?? "").escapedForTerminal
+        let found = try VaultSession.ofOwnerInPresentVault(passcode).described(query)
+        guard let first = found.first else {
+            throw Failure(
+                status: errSecItemNotFound,
+                "no password is stored for '\(service)': `keychain list` shows what there is")
+        }
+        let accounts = Set(found.map { $0.names.account?.plain ?? "" })
+        guard accounts.count == 1 else {
+            let names = accounts.sorted().prefix(20).map { "'\($0.escapedForTerminal)'" }.joined(separator: ", ")
+            throw Failure.usage("'\(service)' has \(accounts.count) accounts: name one, of \(names)")
+        }
+        return first
     }
 
     static func run(

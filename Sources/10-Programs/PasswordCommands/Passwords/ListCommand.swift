@@ -152,7 +152,8 @@ struct ListCommand: DocumentedCommand {
             item.attribute($0).map(AttributeText.init)?.forTerminal ?? ""
         }
         // What a program stored through the Secret Service has a name that says nothing.
-        let label = SecretStore.isName(ofService: names[0]) ? item.attribute(.label).map(AttributeText.init) : nil
+        let isBare = SecretStore.isName(ofService: names[0]) || names[0] == "entry-details"
+        let label = isBare ? item.attribute(.label).map(AttributeText.init) : nil
         let other = deleted ? [Timestamp(item.modificationDate).iso8601, item.identifier.beginning] : []
         return names + [item.accessGroup.escapedForTerminal] + other + (label.map { [$0.forTerminal] } ?? [])
             + (item.accessControl.isConstrained ? ["needs a person"] : [])

@@ -4,6 +4,7 @@ import Bytes
 import CommandKit
 import FoundationEssentials
 import KeychainModel
+import PasswordGeneration
 import StoredKeys
 import VaultInterface
 
@@ -22,6 +23,7 @@ struct SetCommand: DocumentedCommand {
         """
     static let examples = [
         Example("Type the secret", "keychain set mail.example.com alice"),
+        Example("Make it up", "keychain set db.example.com backup --generate --length 32"),
         Example("Take it from another program", "pwgen -s 32 1 | keychain set db.example.com backup"),
         Example("Take it from a file, byte for byte", "keychain set signing key --raw < key.bin"),
         Example(
@@ -37,6 +39,11 @@ struct SetCommand: DocumentedCommand {
     @OptionGroup var name: PasswordName
     @OptionGroup var scope: ItemScope
     @OptionGroup(title: "Where the secret comes from") var input: SecretInput
+
+    @Flag(help: "Make the secret up, as `keychain generate` does. Nobody sees it.")
+    var generate = false
+
+    @OptionGroup(title: "With --generate") var recipe: RecipeOptions
 
     @Option(help: ArgumentHelp("A name for people.", valueName: "text"))
     var label: String?
@@ -84,6 +91,12 @@ struct SetCommand: DocumentedCommand {
     var refused: [String] = []
 
     func validate() throws {
+        guard generate || !recipe.isGiven else {
+            throw ValidationError("the options for what a password is made up of go with --generate")
+        }
+        guard !generate || !input.isGiven else {
+            throw ValidationError("--generate excludes --stdin, --secret-fd and --raw")
+        }
         _ = try attribute.dictionary()
         if expires != nil, expiry == nil { throw ValidationError("--expires takes \(Moment.forms), or never") }
         if keep != nil, kept == nil { throw ValidationError("--keep takes a number from 0 to 1000, or default") }
@@ -105,7 +118,7 @@ struct SetCommand: DocumentedCommand {
         }
         // First, so that nobody types a secret that cannot be stored.
         try OtherTool.refuseUnknownCopy(scope.group)
-        let secret = try input.read()
+        let secret = try generate ? Data(recipe.recipe.password().utf8) : input.read()
         if let date = expiry?.date, date <= Date() {
             CommandNote.show("this expiry has passed: only `keychain get --expired` will read the secret")
         }

@@ -1,4 +1,5 @@
 import Access
+import FoundationEssentials
 import Frames
 import KeychainModel
 
@@ -16,6 +17,32 @@ package struct ReceiveItems: UnaryOperation {
     package var keepsIdentity: Bool
     /// What items are sealed under that have a further password.
     package var options: AuthenticationOptions
+    /// Former values of items, which become their versions, in the order in which they were used.
+    package var former: [FormerValue] = []
+
+    /// A value that an item had, in a program without versions of its own.
+    package struct FormerValue: WireValue, Equatable {
+        /// The number of the item in the list.
+        package var item: UInt32
+        package var value: Data
+        /// When the next one took its place.
+        package var ended: Date
+
+        package init(item: UInt32, value: Data, ended: Date) {
+            (self.item, self.value, self.ended) = (item, value, ended)
+        }
+
+        package func encode(to buffer: FrameBuffer) { buffer.write(item, value, ended) }
+
+        package init(from reader: inout FrameReader) throws(FrameError) {
+            item = try reader.read()
+            value = try reader.read()
+            ended = try reader.read()
+        }
+    }
+
+    /// The most former values of one operation.
+    package static let mostFormer = 1_000
 
     /// The most items of one operation, as many as one transaction of a served call may change.
     package static let most = 1_000
@@ -50,6 +77,7 @@ package struct ReceiveItems: UnaryOperation {
     package func encode(to buffer: FrameBuffer) {
         buffer.write(list: items)
         buffer.write(accessGroup, keepsIdentity, options)
+        buffer.write(list: former)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -57,6 +85,7 @@ package struct ReceiveItems: UnaryOperation {
         accessGroup = try reader.read()
         keepsIdentity = try reader.read()
         options = try reader.read()
+        former = try reader.list(limit: Self.mostFormer)
     }
 }
 

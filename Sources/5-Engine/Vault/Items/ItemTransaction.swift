@@ -32,6 +32,24 @@ struct ItemTransaction {
         try writer.insert(row, filedUnder: filing)
     }
 
+    /// Stores a new item that had other values before, the oldest first: each was a version, which ended when the next
+    /// one took its place.
+    func insert(_ item: StoredItem, after former: [ReceiveItems.FormerValue]) throws {
+        guard let oldest = former.first else { return try insert(item) }
+        var version = item
+        (version.value, version.modificationDate) = (oldest.value, item.creationDate)
+        try insert(version)
+        let later = former.dropFirst().map { $0.value as Data? } + [item.value]
+        for (value, began) in zip(later, former.map(\.ended)) {
+            guard case .found(let found) = try liveItem(withPrimaryKeyOf: item) else { throw VaultError.itemNotFound }
+            version = item
+            version.value = value
+            version.version = found.row.binding.nextVersion
+            version.modificationDate = max(began, found.item.modificationDate.addingTimeInterval(0.001)).nearestStorable
+            try replace(found, with: version)
+        }
+    }
+
     /// Makes sure that no live item, of any class and group, has the identifier of `item`, and removes what a deleted
     /// item of the same group left behind under it.
     ///

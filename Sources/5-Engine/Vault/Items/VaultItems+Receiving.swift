@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import FoundationEssentials
 import Keybag
 import KeychainModel
@@ -24,18 +25,30 @@ extension VaultItems {
                 throw VaultError.invalidRequest(reason: "1 to \(ReceiveItems.most) items are taken in at once")
             }
             let items = try operation.items.map { try received($0, by: operation) }
+            let former = try formerValues(operation)
             digests = []
             note(items, in: &digests)
             try vault.writing(for: authorization) { writer, keybag in
                 let transaction = ItemTransaction(writer, keybag, presence, now)
-                for item in items {
+                for (number, item) in items.enumerated() {
                     try keybag.keys.checkAvailable(item.accessControl.protection)
                     if operation.keepsIdentity { try transaction.requireUnusedIdentifier(of: item) }
-                    try transaction.insert(item)
+                    try transaction.insert(item, after: former[number] ?? [])
                 }
             }
             return items
         }
+    }
+
+    private func formerValues(_ operation: ReceiveItems) throws(VaultError) -> [Int: [ReceiveItems.FormerValue]] {
+        guard operation.former.count <= ReceiveItems.mostFormer,
+            operation.former.allSatisfy({ Int($0.item) < operation.items.count && $0.ended.isStorable })
+        else {
+            throw .invalidRequest(
+                reason: "0 to \(ReceiveItems.mostFormer) former values of these items are taken in at once")
+        }
+        for former in operation.former { try checkSize(former.value) }
+        return Dictionary(grouping: operation.former) { Int($0.item) }
     }
 
     /// Returns an item of another vault in the form in which it will be stored.

@@ -1,0 +1,158 @@
+import ArgumentParser
+import CommandKit
+import FoundationEssentials
+import KeychainModel
+import OneTimeCodes
+import StatusCodes
+import VaultInterface
+
+/// Prints a one-time code.
+struct OneTimeCommand: DocumentedCommand {
+    static let summary = "Print a one-time code, or store what such codes are made from."
+    static let details = """
+        The code is that of RFC 6238 (by time) or RFC 4226 (by counter, which this counts on), or Steam's. On a \
+        terminal, a line says for how long it is good. A site has one code or more; the account chooses between them.
+
+        With --set, the `otpauth://` address or the secret that the site shows is read from standard input, or typed \
+        without echo. It is stored as a password of its own, `one-time-code/SITE`, so that `keychain list`, \
+        `keychain delete` and access groups treat it like any other. `keychain import` takes codes in, too.
+        """
+    static let examples = [
+        Example("The code of now", "keychain otp github.com"),
+        Example("One of two accounts", "keychain otp github.com alice"),
+        Example("Store it: the site shows the secret beside its QR code", "keychain otp github.com alice --set"),
+        Example("Its address, for another device", "keychain otp github.com --uri"),
+    ]
+    static let configuration: CommandConfiguration = documented("otp")
+
+    /// Begins the service of the items.
+    static let prefix = "one-time-code/"
+
+    @Argument(help: "The site, such as a host.")
+    var site: String
+
+    @Argument(help: "Whose code it is. May be left out if the site has one.")
+    var account: String?
+
+    @Flag(help: "Store an address or a secret, instead of printing a code.")
+    var set = false
+
+    @Flag(help: "Print the address with the secret, instead of a code.")
+    var uri = false
+
+    @OptionGroup var scope: ItemScope
+    @OptionGroup var itemPassword: ItemPassword
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var code: String
+        /// For how many more seconds it is good.
+        var seconds: Int?
+    }
+
+    func validate() throws {
+        guard !set || !uri else { throw ValidationError("--set and --uri exclude each other") }
+    }
+
+    func run() throws {
+        if set { return try store() }
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        let item = try search(session)
+        guard var password = Self.password(item) else {
+            throw Failure(
+                status: errSecDecode,
+                "what is stored for '\(site.escapedForTerminal)' makes no one-time code: store its address with --set")
+        }
+        if uri { return try StandardOutput.write(line: password.uri) }
+        let now = Date()
+        let code = password.code(at: now)
+        if case .counter(let counter) = password.factor {
+            guard counter < .max else { throw Failure(status: errSecParam, "the counter has come to its end") }
+            password.factor = .counter(counter + 1)
+            try countOn(item, to: password, session)
+        }
+        let seconds = password.secondsLeft(at: now)
+        if json { return try StandardOutput.write(json: Answer(code: code, seconds: seconds)) }
+        try StandardOutput.write(line: code)
+        if let seconds, StandardOutput.isTerminal {
+            CommandNote.show("good for \(seconds) more \(seconds == 1 ? "second" : "seconds")")
+        }
+    }
+
+    private static func password(_ item: StoredItem) -> OneTimePassword? {
+        item.value.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { try? OneTimePassword($0) }
+    }
+
+    /// Finds the one item of the site, with its value.
+    private func search(_ session: VaultSession) throws -> StoredItem {
+        var query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(Self.prefix + site)],
+            accessGroup: scope.group, synchronizable: scope.synchronizableScope)
+        if let account { query.attributes[.account] = .string(account) }
+        let found = try session.described(query)
+        guard let first = found.first else {
+            throw Failure(
+                status: errSecItemNotFound,
+                "no one-time code is stored for '\(site.escapedForTerminal)'"
+                    + (account.map { " and '\($0.escapedForTerminal)'" } ?? "")
+                    + ": store one with --set, or see `keychain list`")
+        }
+        guard found.count == 1 else {
+            let accounts = found.map { "'\($0.names.account?.forTerminal ?? "")'" }.sorted().joined(separator: ", ")
+            throw Failure.usage(
+                "'\(site.escapedForTerminal)' has several one-time codes: name the account, of \(accounts), or --group")
+        }
+        var one = ItemQuery(item: first)
+        one.authentication = try itemPassword.authentication()
+        one.authentication.prompt = "use the one-time code of '\(site)'"
+        guard let item = try session.perform(CopyItems(one, includingValues: true)).first else {
+            throw VaultError.itemNotFound
+        }
+        return item
+    }
+
+    /// Stores the next counter, unless another program was faster: then its code was given, and this one is not.
+    private func countOn(_ item: StoredItem, to password: OneTimePassword, _ session: VaultSession) throws {
+        var new = NewItem(
+            itemClass: item.itemClass, attributes: item.attributes, accessGroup: item.accessGroup,
+            accessControl: item.accessControl, isSynchronizable: item.isSynchronizable, value: Data(password.uri.utf8))
+        new.customAttributes = item.customAttributes
+        new.authentication = try itemPassword.authentication()
+        guard try session.perform(ExchangeItem(new, expecting: item.value)) else {
+            throw Failure(
+                status: errSecInteractionNotAllowed, exitCode: ExitStatus.other,
+                "another program has just taken this code: run this again for the next one")
+        }
+    }
+
+    private func store() throws {
+        try OtherTool.refuseUnknownCopy(scope.group)
+        let text = try String(validating: SecretInput.readOnce("Address or secret: "), as: UTF8.self)
+        var password: OneTimePassword
+        do throws(OneTimePasswordError) {
+            password = try OneTimePassword(text ?? "")
+        } catch {
+            throw Failure(
+                status: errSecParam,
+                "this is no one-time password (\(error)): paste the otpauth:// address, or the secret beside the QR code"
+            )
+        }
+        // The address says whose it is, wherever it goes from here.
+        if password.issuer == nil { password.issuer = site }
+        if password.account == nil { password.account = account }
+        let session = try VaultSession.ofOwner(passcode)
+        var item = NewItem(
+            itemClass: .genericPassword,
+            attributes: [
+                .service: .string(Self.prefix + site), .account: .string(account ?? password.account ?? ""),
+                .label: .string(password.issuer ?? site),
+            ], accessGroup: try scope.group ?? OtherTool.groupForNewItem,
+            isSynchronizable: scope.synchronizable ?? false, value: Data(password.uri.utf8))
+        item.authentication = try itemPassword.authentication()
+        let stored = try session.perform(PutItem(item))
+        if json { try StandardOutput.write(json: ItemSummary(stored)) }
+    }
+}

@@ -1,0 +1,78 @@
+import Bytes
+import FoundationEssentials
+
+/// Reads the files of other programs.
+package enum ExchangeReader {
+    /// The largest file, in bytes: an account with attachments.
+    package static let largest = 256 << 20
+    /// The most entries of a file.
+    private static let mostEntries = 200_000
+
+    /// Returns what is in a file.
+    ///
+    /// - Parameters:
+    ///   - format: Nil to tell it from the contents.
+    ///   - name: The name of the file, without folders: the title of entries that have none.
+    ///   - password: Called only for an encrypted file; returns nil if there is nobody to ask.
+    /// - Throws: ``ExchangeError``, and what `password` throws.
+    package static func entries(
+        in bytes: Data, as format: ExchangeFormat? = nil, named name: String, password: () throws -> SecretBytes?
+    ) throws -> ExchangeContents {
+        guard bytes.count <= largest else { throw ExchangeError.tooLarge }
+        let contents = try read(bytes, format, name, password)
+        guard contents.entries.count <= mostEntries else { throw ExchangeError.tooLarge }
+        return contents
+    }
+
+    /// Returns the format of a file; nil if it is none of those.
+    package static func format(of bytes: Data) -> ExchangeFormat? {
+        let first = bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) }
+        if first == UInt8(ascii: "{") { return JSONValue(parsing: withoutMark(bytes)).flatMap(format) }
+        guard let text = String(validating: withoutMark(bytes), as: UTF8.self), !text.contains("\0") else { return nil }
+        if OTPAuthReader.isMeant(text) { return .otpauth }
+        if DumpReader.isMeant(text) { return .dump }
+        if NetrcReader.isMeant(text) { return .netrc }
+        if CSVReader.isMeant(bytes) { return .csv }
+        return EnvReader.isMeant(text) ? .env : nil
+    }
+
+    private static func format(of json: JSONValue) -> ExchangeFormat? {
+        if AegisReader.isMeant(json) { return .aegis }
+        if BitwardenReader.isMeant(json) { return .bitwarden }
+        return CXFReader.isMeant(json) ? .cxf : nil
+    }
+
+    private static func withoutMark(_ bytes: Data) -> Data {
+        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(bytes.dropFirst(3)) : bytes
+    }
+
+    private static func read(
+        _ bytes: Data, _ format: ExchangeFormat?, _ name: String, _ password: () throws -> SecretBytes?
+    ) throws -> ExchangeContents {
+        guard let format = format ?? self.format(of: bytes) else { throw ExchangeError.unknown }
+        switch format {
+        case .csv: return try CSVReader.read(bytes)
+        case .cxf: return try CXFReader.read(json(bytes, format))
+        case .bitwarden: return try BitwardenReader.read(json(bytes, format), password: password)
+        case .aegis: return try AegisReader.read(json(bytes, format), password: password)
+        case .otpauth: return try OTPAuthReader.read(text(bytes, format))
+        case .env: return EnvReader.read(try text(bytes, format), named: name)
+        case .netrc: return NetrcReader.read(try text(bytes, format))
+        case .dump: return DumpReader.read(try text(bytes, format))
+        }
+    }
+
+    private static func json(_ bytes: Data, _ format: ExchangeFormat) throws(ExchangeError) -> JSONValue {
+        guard let json = JSONValue(parsing: withoutMark(bytes)) else {
+            throw .malformed(format, "it is no JSON, or was cut off")
+        }
+        return json
+    }
+
+    private static func text(_ bytes: Data, _ format: ExchangeFormat) throws(ExchangeError) -> String {
+        guard let text = String(validating: withoutMark(bytes), as: UTF8.self) else {
+            throw .malformed(format, "it is not text in UTF-8")
+        }
+        return text
+    }
+}
