@@ -41,9 +41,6 @@ struct EntryImport {
         var reason: String?
     }
 
-    /// New items of one transaction: enough to be fast, and few enough to keep nobody waiting.
-    private static let batch = 200
-
     init(_ session: VaultSession, group: String, replaces: Bool, isTrial: Bool) {
         (self.session, self.group, self.replaces, self.isTrial) = (session, group, replaces, isTrial)
     }
@@ -69,7 +66,7 @@ struct EntryImport {
                 (outcome.result, outcome.reason) = (.refused, "\(error)")
             }
             outcomes.append(outcome)
-            if pending.items.count >= Self.batch { try store(&pending) }
+            if pending.isFull { try store(&pending) }
         }
         try store(&pending)
         return outcomes
@@ -91,6 +88,11 @@ struct EntryImport {
             if let problem = item.customAttributes.problem { throw VaultError.invalidRequest(reason: problem) }
             if let value = item.value, value.count > ItemLimits.value {
                 throw VaultError.valueTooLarge(size: value.count, limit: ItemLimits.value)
+            }
+            // A transaction that the vault refuses would take the entries beside it along.
+            let size = Self.sizeOfAttributes(item)
+            guard size <= Self.longestAttributes else {
+                throw VaultError.attributesTooLarge(size: size, limit: Self.longestAttributes)
             }
         }
         guard let present = try present(items.main) else {
@@ -125,6 +127,20 @@ struct EntryImport {
                 _ = try session.perform(ReceiveItems([item], keepsIdentity: true))
             }
         }
+    }
+
+    /// Less than what a vault takes, which counts what it adds to them.
+    private static let longestAttributes = ItemLimits.attributes / 2
+
+    private static func sizeOfAttributes(_ item: StoredItem) -> Int {
+        let sizes = item.attributes.map { _, value in
+            switch value {
+            case .string(let text): text.utf8.count
+            case .data(let bytes): bytes.count
+            case .number, .real, .date: 8
+            }
+        }
+        return sizes.reduce(0, +) + item.customAttributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     }
 
     /// Returns the item with the name of this one; without its value, if that needs a person.
@@ -185,11 +201,22 @@ struct EntryImport {
     private struct Pending {
         var items: [StoredItem] = []
         var former: [ReceiveItems.FormerValue] = []
+        private var bytes = 0
+
+        /// Whether it is time to store them: enough to be fast, and few enough to keep nobody waiting and to fit into
+        /// a request.
+        var isFull: Bool {
+            items.count >= 200 || bytes >= 4 << 20 || former.count >= ReceiveItems.mostFormer - Self.mostFormer
+        }
+
+        /// As many former secrets of one entry are kept.
+        private static let mostFormer = 100
 
         mutating func add(_ entry: EntryItems, _ history: [ExchangeEntry.Former]) throws {
             var main = entry.main
-            // As many as one item can keep.
-            let history = history.suffix(100)
+            let history = history.suffix(Self.mostFormer)
+            bytes += entry.all.reduce(0) { $0 + ($1.value?.count ?? 0) + EntryImport.sizeOfAttributes($1) }
+            bytes += history.reduce(0) { $0 + $1.password.utf8.count }
             if !history.isEmpty, main.value?.isEmpty == false {
                 main.kept = .atMost(history.count)
                 var last = main.creationDate
