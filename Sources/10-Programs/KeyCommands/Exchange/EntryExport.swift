@@ -2,6 +2,7 @@ import CommandKit
 import ExchangeFormats
 import FoundationEssentials
 import KeychainModel
+import PasswordCommands
 import StoredKeys
 import VaultInterface
 
@@ -43,7 +44,7 @@ struct EntryExport {
 
     private static func isCompanion(_ item: StoredItem) -> Bool {
         guard let service = EntryItems.text(item, .service), item.itemClass == .genericPassword else { return false }
-        return service == EntryItems.detailsService || service.hasPrefix(EntryItems.codePrefix)
+        return service == EntryService.details || service.hasPrefix(EntryService.codePrefix)
     }
 
     private static func isBefore(_ first: StoredItem, _ second: StoredItem) -> Bool {
@@ -54,7 +55,7 @@ struct EntryExport {
     private func isMeant(_ item: StoredItem) -> Bool {
         guard let name else { return true }
         let service = EntryItems.text(item, .service)
-        return service == name || service == EntryItems.codePrefix + name || EntryItems.text(item, .server) == name
+        return service == name || service == EntryService.codePrefix + name || EntryItems.text(item, .server) == name
             || EntryItems.text(item, .label) == name
     }
 

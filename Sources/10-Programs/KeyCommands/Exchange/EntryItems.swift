@@ -11,10 +11,6 @@ import PasswordCommands
 /// one-time code is a password of its own, and so is what has no place in either: fields with secrets, passkeys, and
 /// what another program keeps besides. An attribute with the same value, the entry's number, holds them together.
 struct EntryItems {
-    /// Begins the service of one-time passwords, whose values are `otpauth://` addresses.
-    static let codePrefix = "one-time-code/"
-    /// The service of what has no place elsewhere: JSON, see ``EntryDetails``. The account is the entry's number.
-    static let detailsService = "entry-details"
     /// The custom attribute with the entry's number.
     static let link = "entry"
     /// The longest note that is a comment. A longer one is among the details.
@@ -87,7 +83,7 @@ struct EntryItems {
             var code = item(
                 .genericPassword,
                 [
-                    .service: .string(Self.codePrefix + name),
+                    .service: .string(EntryService.codePrefix + name),
                     .account: .string(password.account ?? entry.username ?? ""), .label: .string(entry.title),
                 ], Data(password.uri.utf8))
             guard hasMain || !details.isEmpty else {
@@ -102,7 +98,8 @@ struct EntryItems {
         if !details.isEmpty, let value = try? details.json.encoded() {
             var item = item(
                 .genericPassword,
-                [.service: .string(Self.detailsService), .account: .string(number), .label: .string(entry.title)], value
+                [.service: .string(EntryService.details), .account: .string(number), .label: .string(entry.title)],
+                value
             )
             item.customAttributes[Self.link] = number
             self.details = item
@@ -179,7 +176,7 @@ struct EntryItems {
         let value = main.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
         var custom = main.customAttributes
         custom[link] = nil
-        if let service = text(main, .service), service.hasPrefix(codePrefix) {
+        if let service = text(main, .service), service.hasPrefix(EntryService.codePrefix) {
             entry.oneTimePassword = try? OneTimePassword(value)
             entry.username = entry.oneTimePassword?.account
         } else if text(main, .itemDescription) == "secure note" {
@@ -201,7 +198,7 @@ struct EntryItems {
         entry.fields = custom.sorted { $0.key < $1.key }.map { .init($0.key, $0.value, isConcealed: false) }
         for other in others {
             guard let value = other.value else { continue }
-            if text(other, .service) == detailsService {
+            if text(other, .service) == EntryService.details {
                 EntryDetails(JSONValue(parsing: value) ?? .null)?.add(to: &entry)
             } else {
                 entry.oneTimePassword = try? OneTimePassword(String(decoding: value, as: UTF8.self))

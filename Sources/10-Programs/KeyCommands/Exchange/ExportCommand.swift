@@ -30,7 +30,7 @@ struct ExportCommand: DocumentedCommand {
         """
     static let examples = [
         Example("Everything, for a password manager", "keychain export --format bitwarden --output all.json"),
-        Example("One service, for another program", "keychain export db.example.com --format env | docker-run"),
+        Example("One service, for another program", "keychain export db.example.com --format env --output db.env"),
         Example("A certificate", "keychain export www > www.pem"),
         Example("A public key in DER", "keychain export www --public --format der > www.der"),
         Example("Certificate and private key for another program", "keychain export Alice --pkcs12 > alice.p12"),

@@ -152,7 +152,7 @@ struct ListCommand: DocumentedCommand {
             item.attribute($0).map(AttributeText.init)?.forTerminal ?? ""
         }
         // What a program stored through the Secret Service has a name that says nothing.
-        let isBare = SecretStore.isName(ofService: names[0]) || names[0] == "entry-details"
+        let isBare = SecretStore.isName(ofService: names[0]) || names[0] == EntryService.details
         let label = isBare ? item.attribute(.label).map(AttributeText.init) : nil
         let other = deleted ? [Timestamp(item.modificationDate).iso8601, item.identifier.beginning] : []
         return names + [item.accessGroup.escapedForTerminal] + other + (label.map { [$0.forTerminal] } ?? [])

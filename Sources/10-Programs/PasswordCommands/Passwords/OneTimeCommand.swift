@@ -25,9 +25,6 @@ struct OneTimeCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("otp")
 
-    /// Begins the service of the items.
-    static let prefix = "one-time-code/"
-
     @Argument(help: "The site, such as a host.")
     var site: String
 
@@ -89,7 +86,7 @@ struct OneTimeCommand: DocumentedCommand {
     /// Finds the one item of the site, with its value.
     private func search(_ session: VaultSession) throws -> StoredItem {
         var query = ItemQuery(
-            itemClass: .genericPassword, attributes: [.service: .string(Self.prefix + site)],
+            itemClass: .genericPassword, attributes: [.service: .string(EntryService.codePrefix + site)],
             accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         if let account { query.attributes[.account] = .string(account) }
         let found = try session.described(query)
@@ -147,7 +144,7 @@ struct OneTimeCommand: DocumentedCommand {
         var item = NewItem(
             itemClass: .genericPassword,
             attributes: [
-                .service: .string(Self.prefix + site), .account: .string(account ?? password.account ?? ""),
+                .service: .string(EntryService.codePrefix + site), .account: .string(account ?? password.account ?? ""),
                 .label: .string(password.issuer ?? site),
             ], accessGroup: try scope.group ?? OtherTool.groupForNewItem,
             isSynchronizable: scope.synchronizable ?? false, value: Data(password.uri.utf8))
