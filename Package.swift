@@ -164,7 +164,9 @@ floor(
     module(
         "VaultService", uses: "Access", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel", "Presence",
         "ProcessVault", "SystemLibraries", "VaultInterface"),
-    module("SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "KeyCryptography", asn1, crypto),
+    module(
+        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "KeyCryptography", "SystemLibraries",
+        asn1, crypto),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Connections", "Frames", "KeychainModel",
         "StoredKeys", "SystemBus", "VaultInterface", "VaultService", crypto))

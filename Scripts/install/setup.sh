@@ -131,6 +131,7 @@ if [[ ${1-} == --peers ]]; then
     # The second opinion on one-time codes, and what opens exports under Argon2 with lanes.
     [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
     ldconfig -p | grep -q 'libargon2\.so\.1 ' || missing+=(libargon2-1)
+    ldconfig -p | grep -q 'libssh\.so\.4 ' || missing+=(libssh-4)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.

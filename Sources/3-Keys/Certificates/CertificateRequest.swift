@@ -9,12 +9,15 @@ package struct CertificateRequest: Sendable {
         case ecdsaSHA256, ecdsaSHA384, ecdsaSHA512
         /// RSASSA-PKCS1-v1_5 (RFC 4055, 5).
         case rsaSHA256
+        /// RFC 8410, 3.
+        case ed25519
 
         /// Chooses the algorithm for the strength of a key.
         package init(for key: KeyData) {
             self =
                 switch (key.type, key.sizeInBits) {
                 case (.rsa, _): .rsaSHA256
+                case (.ed25519, _): .ed25519
                 case (.ellipticCurve, ...256): .ecdsaSHA256
                 case (.ellipticCurve, ...384): .ecdsaSHA384
                 case (.ellipticCurve, _): .ecdsaSHA512
@@ -27,6 +30,7 @@ package struct CertificateRequest: Sendable {
             case .ecdsaSHA384: [1, 2, 840, 10_045, 4, 3, 3]
             case .ecdsaSHA512: [1, 2, 840, 10_045, 4, 3, 4]
             case .rsaSHA256: .AlgorithmIdentifier.sha256WithRSAEncryption
+            case .ed25519: .ed25519
             }
         }
     }

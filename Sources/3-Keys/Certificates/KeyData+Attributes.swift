@@ -15,6 +15,8 @@ package struct KeyCapabilities: Sendable {
             switch (type, keyClass) {
             case (.ellipticCurve, .private): ["decr", "drve", "sign", "unwp"]
             case (.ellipticCurve, .public): ["encr", "vrfy", "wrap"]
+            case (.ed25519, .private): ["sign"]
+            case (.ed25519, .public): ["vrfy"]
             case (.rsa, .private): ["decr", "sign", "unwp"]
             case (.rsa, .public): ["encr", "decr", "vrfy", "wrap"]
             }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import SwiftASN1
 
 extension KeyData {
-    /// The curve; nil for RSA.
+    /// The curve of SEC 2; nil for other keys.
     private var namedCurve: EllipticCurve? {
         type == .ellipticCurve ? EllipticCurve.allCases.first { $0.sizeInBits == sizeInBits } : nil
     }
@@ -33,9 +33,17 @@ extension KeyData {
         return .wipedWhenFreed(info)
     }
 
-    /// Returns an RSAPrivateKey (RFC 8017, A.1.2) or an ECPrivateKey (RFC 5915, 3). The ECPrivateKey leaves out the
-    /// curve, because the PrivateKeyInfo names it.
+    /// Returns an RSAPrivateKey (RFC 8017, A.1.2), an ECPrivateKey (RFC 5915, 3) or a CurvePrivateKey (RFC 8410, 7). The
+    /// ECPrivateKey leaves out the curve, because the PrivateKeyInfo names it.
     private func privateKeyEncoding() throws(CertificateError) -> Data {
+        if type == .ed25519 {
+            return .wipedWhenFreed(
+                try Self.encoding("Ed25519 private key") { serializer in
+                    serializer.appendPrimitiveNode(identifier: .octetString) {
+                        $0.append(contentsOf: externalRepresentation)
+                    }
+                })
+        }
         guard let curve = namedCurve else { return externalRepresentation }
         let scalar = Data.wipedWhenFreed(Data(externalRepresentation.suffix(curve.coordinateByteCount)))
         let encoded = try Self.encoding("elliptic-curve private key") { serializer in
@@ -55,6 +63,8 @@ extension KeyData {
             if let curve = namedCurve {
                 try algorithm.serialize(ASN1ObjectIdentifier.AlgorithmIdentifier.idEcPublicKey)
                 try algorithm.serialize(curve.objectIdentifier)
+            } else if type == .ed25519 {
+                try algorithm.serialize(ASN1ObjectIdentifier.ed25519)
             } else {
                 try algorithm.serialize(ASN1ObjectIdentifier.AlgorithmIdentifier.rsaEncryption)
                 try algorithm.serialize(ASN1Null())

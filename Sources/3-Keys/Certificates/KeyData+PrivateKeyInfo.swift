@@ -18,8 +18,18 @@ extension KeyData {
             try self.init(key, type: .rsa, keyClass: .private)
         case .AlgorithmIdentifier.idEcPublicKey:
             try self.init(sec1: key, curve: algorithm.parameters)
+        case .ed25519:
+            // RFC 8410, 7: the key is an OCTET STRING in the OCTET STRING.
+            let bytes = try ASN1Node.parse(key, as: part).bytes(of: .octetString, as: part)
+            try self.init(.wipedWhenFreed(Data(bytes)), type: .ed25519, keyClass: .private)
+            // The public key of RFC 5958, 2, whose tag is implicit: a byte that counts unused bits comes first.
+            if let own = members.dropFirst(3).first(where: { $0.identifier == .context(1) }),
+                case .primitive(let bits) = own.content, Data(bits.dropFirst()) != publicRepresentation
+            {
+                throw Self.contradictory
+            }
         default:
-            throw CertificateError(malformed: "private key: neither RSA nor on a NIST prime curve")
+            throw CertificateError(malformed: "private key: neither RSA, nor on a NIST prime curve, nor Ed25519")
         }
     }
 
@@ -32,7 +42,7 @@ extension KeyData {
             (try? members[2].bytes(of: .octetString, as: part)) != nil
         else { return nil }
         switch algorithm.algorithm {
-        case .AlgorithmIdentifier.rsaEncryption: return nil
+        case .AlgorithmIdentifier.rsaEncryption, .ed25519: return nil
         case .AlgorithmIdentifier.idEcPublicKey:
             let curve = algorithm.parameters.flatMap { try? ASN1ObjectIdentifier(derEncoded: $0) }
             guard let curve, !EllipticCurve.allCases.contains(where: { $0.objectIdentifier == curve }) else {
@@ -42,7 +52,6 @@ extension KeyData {
         // RFC 8410, 3, and RFC 3279, 2.3.2.
         case [1, 3, 101, 110]: return "X25519"
         case [1, 3, 101, 111]: return "X448"
-        case [1, 3, 101, 112]: return "Ed25519"
         case [1, 3, 101, 113]: return "Ed448"
         case [1, 2, 840, 10_040, 4, 1]: return "DSA"
         case let other: return "algorithm \(other)"
@@ -93,7 +102,7 @@ extension KeyData {
 
     /// A key that says two things of itself was cut or put together wrongly: nobody knows which one is meant.
     package static let contradictory = CertificateError(
-        malformed: "elliptic-curve private key: its private key, its public key and its curve contradict each other")
+        malformed: "private key: its private key, its public key and its curve contradict each other")
 
     /// Returns the public key beside a private key; nil if there is none.
     private static func point(in member: ASN1Node?, as part: String) throws(CertificateError) -> Data? {

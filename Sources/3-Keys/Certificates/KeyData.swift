@@ -3,7 +3,7 @@ import Crypto
 import FoundationEssentials
 
 /// A key in the external representation of Apple's `SecKey`: for elliptic curves `04 ‖ X ‖ Y` and `04 ‖ X ‖ Y ‖ K`
-/// (ANSI X9.63), for RSA PKCS#1 (RFC 8017, A.1).
+/// (ANSI X9.63), for RSA PKCS#1 (RFC 8017, A.1), for Ed25519 the 32 bytes of RFC 8032, 5.1.5.
 ///
 /// The secret bytes are in locked memory that is wiped when it is freed. No description shows them.
 package struct KeyData: Sendable {
@@ -11,6 +11,8 @@ package struct KeyData: Sendable {
     package enum KeyType: Int, Sendable {
         case rsa = 42
         case ellipticCurve = 73
+        /// Apple's systems have this type as a private interface; its number is in no document.
+        case ed25519 = 105
     }
 
     /// Raw values are those of `kSecAttrKeyClass`.
@@ -34,6 +36,7 @@ package struct KeyData: Sendable {
             switch type {
             case .rsa: try RSAKeyForm(bytes, keyClass: keyClass)
             case .ellipticCurve: try EllipticCurveKeyForm(bytes, keyClass: keyClass)
+            case .ed25519: try Ed25519KeyForm(bytes, keyClass: keyClass)
             } as any KeyForm
         self.type = type
         self.sizeInBits = form.sizeInBits

@@ -192,8 +192,9 @@ package struct PathRules {
         return switch key.algorithm {
         case .rsa: key.key.map { $0.blockSize >= 128 && $0.sizeInBits <= 8_192 } ?? false
         case .ellipticCurve: key.key != nil
-        // id-Ed25519 and id-Ed448 (RFC 8410, 3).
-        case .unsupported: [[1, 3, 101, 112], [1, 3, 101, 113]].contains(key.identifier)
+        case .ed25519: true
+        // id-Ed448 (RFC 8410, 3).
+        case .unsupported: key.identifier == [1, 3, 101, 113]
         }
     }
 
@@ -202,7 +203,7 @@ package struct PathRules {
         switch key.algorithm {
         case .rsa: key.key.map { $0.blockSize < 256 } ?? true
         case .ellipticCurve(let curve): curve.sizeInBits < 256
-        case .unsupported: false
+        case .ed25519, .unsupported: false
         }
     }
 

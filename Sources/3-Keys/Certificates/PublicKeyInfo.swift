@@ -6,6 +6,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
     package enum Algorithm: Hashable, Sendable {
         case rsa
         case ellipticCurve(EllipticCurve)
+        case ed25519
         /// An algorithm or curve without a key type in this module.
         case unsupported
     }
@@ -42,6 +43,7 @@ package struct PublicKeyInfo: Hashable, Sendable {
             switch identifier.algorithm {
             case .AlgorithmIdentifier.rsaEncryption: .rsa
             case .AlgorithmIdentifier.idEcPublicKey: Self.curve(from: identifier.parameters)
+            case .ed25519: .ed25519
             default: .unsupported
             }
     }
@@ -61,6 +63,8 @@ package struct PublicKeyInfo: Hashable, Sendable {
         case .ellipticCurve(let curve):
             guard bits.count == curve.publicByteCount else { return nil }
             return try? KeyData(bits, type: .ellipticCurve, keyClass: .public)
+        case .ed25519:
+            return try? KeyData(bits, type: .ed25519, keyClass: .public)
         case .unsupported:
             return nil
         }

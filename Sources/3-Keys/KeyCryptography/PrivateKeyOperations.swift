@@ -95,7 +95,7 @@ extension KeyError {
 }
 
 extension KeyData {
-    /// The curve of the key; nil for RSA.
+    /// The curve of SEC 2 of the key; nil for other keys.
     package var curve: EllipticCurve? {
         guard type == .ellipticCurve else { return nil }
         return EllipticCurve.allCases.first { $0.sizeInBits == sizeInBits }

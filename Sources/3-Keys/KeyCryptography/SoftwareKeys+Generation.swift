@@ -1,5 +1,7 @@
 import Bytes
 import Certificates
+import Crypto
+import FoundationEssentials
 
 extension SoftwareKeys {
     /// The sizes of new RSA keys in bits.
@@ -21,6 +23,10 @@ extension SoftwareKeys {
                 throw .invalidInput(reason: "RSA keys have from \(rsaSizes.lowerBound) to \(rsaSizes.upperBound) bits.")
             }
             secret = try RSAPrivateKey.randomKey(sizeInBits: sizeInBits)
+        case .ed25519:
+            guard sizeInBits == 256 else { throw .invalidInput(reason: "Ed25519 keys have 256 bits.") }
+            let bytes = Data.wipedWhenFreed(Curve25519.Signing.PrivateKey().rawRepresentation)
+            secret = try bytes.withBytes { bytes throws(KeyError) in try SecretBytes.copy(of: bytes) }
         }
         do {
             let key = try KeyData(secret.data, type: type, keyClass: .private)

@@ -9,7 +9,7 @@ package enum SoftwareKeys {
     package static func privateOperations(of key: KeyData) throws(KeyError) -> any PrivateKeyOperations {
         guard key.keyClass == .private else { throw .unsupported(reason: "The key is a public key.") }
         switch key.curve {
-        case nil: return try RSAPrivateKey(key)
+        case nil: return key.type == .ed25519 ? try Ed25519PrivateKey(key) : try RSAPrivateKey(key)
         case .p256: return try SwiftCryptoPrivateKey<P256Keys>(key)
         case .p384: return try SwiftCryptoPrivateKey<P384Keys>(key)
         case .p521: return try SwiftCryptoPrivateKey<P521Keys>(key)
@@ -26,7 +26,7 @@ package enum SoftwareKeys {
     /// - Throws: ``KeyError/invalidInput(reason:)``.
     package static func checkImported(_ key: KeyData) throws(KeyError) {
         switch (key.curve, key.keyClass) {
-        case (nil, .private): try RSAPrivateKey(key).check()
+        case (nil, .private) where key.type == .rsa: try RSAPrivateKey(key).check()
         case (.p192?, .private), (.p224?, .private): _ = try privateOperations(of: key)
         case (.p192?, .public), (.p224?, .public): _ = try publicOperations(of: key)
         default: break
@@ -36,7 +36,7 @@ package enum SoftwareKeys {
     /// Returns the operations of a public key, or of the public half of a private key.
     package static func publicOperations(of key: KeyData) throws(KeyError) -> any PublicKeyOperations {
         switch key.curve {
-        case nil: return try RSAPublicKey(key.publicKey)
+        case nil: return key.type == .ed25519 ? try Ed25519PublicKey(key) : try RSAPublicKey(key.publicKey)
         case let curve?: return try CurvePublicKey(curve: curve, point: key.publicRepresentation)
         }
     }

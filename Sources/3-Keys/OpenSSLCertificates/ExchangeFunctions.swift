@@ -38,6 +38,15 @@ struct ExchangeFunctions: Sendable {
     let encodeKey: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     let freeKey: @convention(c) (Object?) -> Void
 
+    let makeReader: @convention(c) (UnsafeRawPointer?, Int32) -> Object?
+    let freeReader: @convention(c) (Object?) -> Int32
+    /// Reads a key in PEM. Without a function that asks, the last text is the passphrase.
+    let readText:
+        @convention(c) (
+            Object?, UnsafeMutablePointer<Object?>?, UnsafeRawPointer?, UnsafeRawPointer?, Object?, Text?
+        ) -> Object?
+    /// Returns the PKCS#8 form of a key that was read.
+    let info: @convention(c) (Object?) -> Object?
     /// Reads a PKCS#8 key for `create`.
     let readKey:
         @convention(c) (
@@ -76,6 +85,10 @@ struct ExchangeFunctions: Sendable {
         decryptKey = try library.function("PKCS12_decrypt_skey_ex")
         encodeKey = try library.function("i2d_PKCS8_PRIV_KEY_INFO")
         freeKey = try library.function("PKCS8_PRIV_KEY_INFO_free")
+        makeReader = try library.function("BIO_new_mem_buf")
+        freeReader = try library.function("BIO_free")
+        readText = try library.function("PEM_read_bio_PrivateKey_ex")
+        info = try library.function("EVP_PKEY2PKCS8")
         readKey = try library.function("d2i_AutoPrivateKey_ex")
         freeReadKey = try library.function("EVP_PKEY_free")
         create = try library.function("PKCS12_create_ex")

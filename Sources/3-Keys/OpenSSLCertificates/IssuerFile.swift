@@ -11,9 +11,11 @@ package enum IssuerFile {
 
     /// Returns the DER of the certificates; empty if the file cannot be read.
     ///
+    /// - Parameter isChosen: Whether a person chose the file, which can then be longer: a list of authorities.
     /// - Throws: `SystemLibraryError` if libcrypto is missing.
-    package static func certificates(in file: Data) throws -> [Data] {
-        guard !file.isEmpty, file.count <= largest else { return [] }
+    package static func certificates(in file: Data, isChosen: Bool = false) throws -> [Data] {
+        guard !file.isEmpty, file.count <= (isChosen ? ExchangeFile.largest : largest) else { return [] }
+        let most = isChosen ? Int.max : most
         let crypto = try LibcryptoContext.shared.get()
         let functions = try crypto.revocation.get()
         defer { crypto.clearErrors() }

@@ -8,7 +8,7 @@ package protocol AgentKeys: Sendable {
     /// Signs `data`, asking a person where the key wants it.
     ///
     /// - Parameter asker: The host that was given the use of the agent and that asks; nil for a program here.
-    /// - Returns: For ECDSA `r ‖ s`, for RSA the signature.
+    /// - Returns: For ECDSA `r ‖ s`, for others the signature.
     func sign(
         _ data: Data, with key: SSHPublicKey, _ algorithm: SSHSignatureAlgorithm, for purpose: SignaturePurpose,
         from asker: BoundHost?

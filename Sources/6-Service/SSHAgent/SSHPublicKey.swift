@@ -1,12 +1,14 @@
 import FoundationEssentials
 
-/// A public key in the form of SSH: RSA (RFC 4253, 6.6) or on a NIST curve (RFC 5656, 3.1).
+/// A public key in the form of SSH: RSA (RFC 4253, 6.6), on a NIST curve (RFC 5656, 3.1) or Ed25519 (RFC 8709, 4).
 package struct SSHPublicKey: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Big-endian numbers.
         case rsa(exponent: Data, modulus: Data)
         /// `04 ‖ X ‖ Y`.
         case ellipticCurve(Curve, point: Data)
+        /// 32 bytes.
+        case ed25519(Data)
     }
 
     package enum Curve: String, Hashable, Sendable, CaseIterable {
@@ -28,11 +30,12 @@ package struct SSHPublicKey: Hashable, Sendable {
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// `ecdsa-sha2-nistp256` and the like.
+    /// `ssh-ed25519` and the like.
     package var algorithm: String {
         switch kind {
         case .rsa: "ssh-rsa"
         case .ellipticCurve(let curve, _): "ecdsa-sha2-" + curve.rawValue
+        case .ed25519: "ssh-ed25519"
         }
     }
 
@@ -47,6 +50,8 @@ package struct SSHPublicKey: Hashable, Sendable {
         case .ellipticCurve(let curve, let point):
             writer.append(string: curve.rawValue.utf8)
             writer.append(string: point)
+        case .ed25519(let bytes):
+            writer.append(string: bytes)
         }
         return writer.message
     }

@@ -9,6 +9,8 @@ package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
     /// RSASSA-PKCS1-v1_5 (RFC 8332).
     case rsaSHA256 = "rsa-sha2-256"
     case rsaSHA512 = "rsa-sha2-512"
+    /// RFC 8709, 6.
+    case ed25519 = "ssh-ed25519"
 
     /// The algorithm for a key; signatures with SHA-1 are not made.
     ///
@@ -18,6 +20,7 @@ package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
         case .ellipticCurve(.p256, _): self = .ecdsaP256
         case .ellipticCurve(.p384, _): self = .ecdsaP384
         case .ellipticCurve(.p521, _): self = .ecdsaP521
+        case .ed25519: self = .ed25519
         case .rsa:
             if flags & 4 != 0 {
                 self = .rsaSHA512
@@ -31,12 +34,12 @@ package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
 
     /// Returns the signature in the form of the protocol.
     ///
-    /// - Parameter raw: For ECDSA `r ‖ s`, both as long as a coordinate (IEEE P1363); for RSA the signature as it is.
+    /// - Parameter raw: For ECDSA `r ‖ s`, both as long as a coordinate (IEEE P1363); for others the signature as it is.
     func encoded(_ raw: Data) throws(SSHAgentError) -> Data {
         var writer = SSHWriter()
         writer.append(string: rawValue.utf8)
         switch self {
-        case .rsaSHA256, .rsaSHA512:
+        case .rsaSHA256, .rsaSHA512, .ed25519:
             writer.append(string: raw)
         case .ecdsaP256, .ecdsaP384, .ecdsaP521:
             guard raw.count % 2 == 0, !raw.isEmpty else { throw .malformed }

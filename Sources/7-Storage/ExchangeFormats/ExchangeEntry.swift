@@ -59,6 +59,8 @@ package struct ExchangeEntry: Sendable, Hashable {
         package var name: String?
         /// PKCS#8, or the text of PEM or of OpenSSH's form.
         package var document: Data
+        /// The public key as a line of `authorized_keys`, if SSH has this kind of key.
+        package var publicKey: String?
 
         package init(name: String?, document: Data) { (self.name, self.document) = (name, document) }
     }

@@ -19,16 +19,17 @@ package enum ExchangeReader {
         in bytes: Data, as format: ExchangeFormat? = nil, named name: String, password: () throws -> SecretBytes?
     ) throws -> ExchangeContents {
         guard bytes.count <= largest else { throw ExchangeError.tooLarge }
-        let contents = try read(bytes, format, name, password)
+        let contents = try read(plainText(bytes), format, name, password)
         guard contents.entries.count <= mostEntries else { throw ExchangeError.tooLarge }
         return contents
     }
 
     /// Returns the format of a file; nil if it is none of those.
     package static func format(of bytes: Data) -> ExchangeFormat? {
+        let bytes = plainText(bytes)
         let first = bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) }
-        if first == UInt8(ascii: "{") { return JSONValue(parsing: withoutMark(bytes)).flatMap(format) }
-        guard let text = String(validating: withoutMark(bytes), as: UTF8.self), !text.contains("\0") else { return nil }
+        if first == UInt8(ascii: "{") { return JSONValue(parsing: bytes).flatMap(format) }
+        guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else { return nil }
         if OTPAuthReader.isMeant(text) { return .otpauth }
         if DumpReader.isMeant(text) { return .dump }
         if NetrcReader.isMeant(text) { return .netrc }
@@ -42,8 +43,14 @@ package enum ExchangeReader {
         return CXFReader.isMeant(json) ? .cxf : nil
     }
 
-    private static func withoutMark(_ bytes: Data) -> Data {
-        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(bytes.dropFirst(3)) : bytes
+    /// Returns text in UTF-8 without a byte order mark, which Windows puts before text, also before text in UTF-16.
+    /// Other bytes stay as they are.
+    package static func plainText(_ bytes: Data) -> Data {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Data(bytes.dropFirst(3)) }
+        guard bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]),
+            let text = String(data: bytes, encoding: .utf16)
+        else { return bytes }
+        return Data(text.utf8)
     }
 
     private static func read(
@@ -63,14 +70,14 @@ package enum ExchangeReader {
     }
 
     private static func json(_ bytes: Data, _ format: ExchangeFormat) throws(ExchangeError) -> JSONValue {
-        guard let json = JSONValue(parsing: withoutMark(bytes)) else {
+        guard let json = JSONValue(parsing: bytes) else {
             throw .malformed(format, "it is no JSON, or was cut off")
         }
         return json
     }
 
     private static func text(_ bytes: Data, _ format: ExchangeFormat) throws(ExchangeError) -> String {
-        guard let text = String(validating: withoutMark(bytes), as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .malformed(format, "it is not text in UTF-8")
         }
         return text

@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import FoundationEssentials
 import OneTimeCodes
 
@@ -123,6 +124,7 @@ enum CXFWriter {
                 "type": .string("ssh-key"), "privateKey": .string(UnpaddedBase64.url.string(key.document)),
             ]
             credential["keyComment"] = key.name.map(JSONValue.string)
+            credential["keyType"] = key.publicKey?.split(separator: " ").first.map { .string(String($0)) }
             credentials.append(.object(credential))
         }
         for former in entry.history.reversed() {
@@ -148,6 +150,9 @@ enum BitwardenWriter {
         for folder in entries.compactMap(\.folder) where folders[folder] == nil { folders[folder] = UUID().uuidString }
         let items = entries.map { entry in
             if !entry.attachments.isEmpty { lost.append(.init(entry.title, "its files have no place in this format")) }
+            if entry.keys.count > (isLogin(entry) ? 0 : 1) {
+                lost.append(.init(entry.title, "its private keys have no place beside a password in this format"))
+            }
             if !entry.rest.isEmpty { lost.append(.init(entry.title, "a part of it has no place in this format")) }
             return item(entry, folders)
         }
@@ -187,10 +192,7 @@ enum BitwardenWriter {
                     .object(["password": .string($0.password), "lastUsedDate": date($0.ended ?? entry.modified)])
                 })
         }
-        let isLogin =
-            entry.password != nil || entry.username != nil || entry.oneTimePassword != nil || !entry.addresses.isEmpty
-            || !entry.passkeys.isEmpty
-        if isLogin {
+        if isLogin(entry) {
             members["type"] = .integer(1)
             members["login"] = .object([
                 "username": text(entry.username), "password": text(entry.password),
@@ -201,13 +203,26 @@ enum BitwardenWriter {
         } else if let key = entry.keys.first {
             members["type"] = .integer(5)
             members["sshKey"] = .object([
-                "privateKey": .string(pem(key.document)), "publicKey": .string(""), "keyFingerprint": .string(""),
+                "privateKey": .string(pem(key.document)), "publicKey": .string(key.publicKey ?? ""),
+                "keyFingerprint": .string(key.publicKey.flatMap(fingerprint) ?? ""),
             ])
         } else {
             members["type"] = .integer(2)
             members["secureNote"] = .object(["type": .integer(0)])
         }
         return .object(members)
+    }
+
+    private static func isLogin(_ entry: ExchangeEntry) -> Bool {
+        entry.password != nil || entry.username != nil || entry.oneTimePassword != nil || !entry.addresses.isEmpty
+            || !entry.passkeys.isEmpty
+    }
+
+    /// As OpenSSH prints it.
+    private static func fingerprint(_ line: String) -> String? {
+        guard let digits = line.split(separator: " ").dropFirst().first, let blob = Data(base64Encoded: String(digits))
+        else { return nil }
+        return "SHA256:" + Data(SHA256.hash(data: blob)).base64EncodedString().prefix { $0 != "=" }
     }
 
     private static func pem(_ document: Data) -> String {
@@ -249,6 +264,11 @@ enum CSVWriter {
         var lost: [ExchangeContents.Problem] = []
         var rows = [["Title", "URL", "Username", "Password", "Notes", "OTPAuth"]]
         for entry in entries {
+            guard entry.password != nil || entry.username != nil || entry.note != nil || entry.oneTimePassword != nil
+            else {
+                lost.append(.init(entry.title, "it has no password"))
+                continue
+            }
             rows.append([
                 entry.title, entry.addresses.first ?? "", entry.username ?? "", entry.password ?? "", entry.note ?? "",
                 entry.oneTimePassword?.uri ?? "",

@@ -41,7 +41,7 @@ import Testing
 
         """
 
-    @Test(arguments: ["--enclave", "", "--type rsa2048", "--type p384", "--type p521"])
+    @Test(arguments: ["--enclave", "", "--type ed25519", "--type rsa2048", "--type p384", "--type p521"])
     func loggingIn(options: String) throws {
         let outcome = try shell(
             """

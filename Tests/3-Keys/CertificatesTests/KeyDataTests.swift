@@ -6,9 +6,10 @@ import Testing
 @Suite("Keys in their external representation")
 struct KeyDataTests {
     private static let curves = ["P-192", "P-224", "P-256", "P-384", "P-521"]
+    private static let others = ["Ed25519"]
     private static let rsa = ["RSA-1024", "RSA-1031", "RSA-2048"]
 
-    @Test(arguments: curves + rsa)
+    @Test(arguments: curves + rsa + others)
     func bothHalves(name: String) throws {
         let expected = try KeyFixture.named(name)
         let type = try #require(KeyData.KeyType(rawValue: expected.type))
@@ -27,7 +28,7 @@ struct KeyDataTests {
     }
 
     /// The files of other software, and our own again.
-    @Test(arguments: curves + rsa)
+    @Test(arguments: curves + rsa + others)
     func privateKeysComeBackFromTheirInfo(name: String) throws {
         let fixture = try KeyFixture.named(name)
         let type = try #require(KeyData.KeyType(rawValue: fixture.type))
@@ -93,7 +94,7 @@ struct KeyDataTests {
         #expect(key.externalRepresentation == expected.public.data)
     }
 
-    @Test(arguments: curves + rsa)
+    @Test(arguments: curves + rsa + others)
     func otherFormsAreRefused(name: String) throws {
         let fixture = try KeyFixture.named(name)
         let type = try #require(KeyData.KeyType(rawValue: fixture.type))
@@ -146,7 +147,7 @@ struct KeyDataTests {
         #expect(throws: CertificateError.self) { try KeyData(Data(bytes), type: .rsa, keyClass: .public) }
     }
 
-    @Test(arguments: curves + rsa)
+    @Test(arguments: curves + rsa + others)
     func nothingPrintsSecretBytes(name: String) throws {
         let fixture = try KeyFixture.named(name)
         let key = try KeyData(

@@ -20,7 +20,7 @@ private struct IdleKeys: AgentKeys {
     ) throws(SSHAgentError) -> Data {
         _ = "\(purpose)"
         switch algorithm {
-        case .ecdsaP256: return Data(repeating: 7, count: 64)
+        case .ecdsaP256, .ed25519: return Data(repeating: 7, count: 64)
         case .ecdsaP384: return Data(repeating: 7, count: 96)
         case .ecdsaP521: return Data(repeating: 7, count: 132)
         case .rsaSHA256, .rsaSHA512: return Data(repeating: 7, count: 256)

@@ -65,6 +65,7 @@ final class MemoryKeys: AgentKeys {
     private let p256 = P256.Signing.PrivateKey()
     private let p384 = P384.Signing.PrivateKey()
     private let p521 = P521.Signing.PrivateKey()
+    private let ed25519 = Curve25519.Signing.PrivateKey()
     private let used = Mutex<[SignaturePurpose]>([])
     private let asked = Mutex<[BoundHost?]>([])
 
@@ -76,6 +77,7 @@ final class MemoryKeys: AgentKeys {
             (SSHPublicKey(.ellipticCurve(.p256, point: p256.publicKey.x963Representation)), "nistp256"),
             (SSHPublicKey(.ellipticCurve(.p384, point: p384.publicKey.x963Representation)), "nistp384"),
             (SSHPublicKey(.ellipticCurve(.p521, point: p521.publicKey.x963Representation)), "nistp521"),
+            (SSHPublicKey(.ed25519(ed25519.publicKey.rawRepresentation)), "ed25519"),
         ]
     }
 
@@ -90,6 +92,7 @@ final class MemoryKeys: AgentKeys {
             case .ecdsaP256: return try p256.signature(for: data).rawRepresentation
             case .ecdsaP384: return try p384.signature(for: data).rawRepresentation
             case .ecdsaP521: return try p521.signature(for: data).rawRepresentation
+            case .ed25519: return try ed25519.signature(for: data)
             case .rsaSHA256, .rsaSHA512: throw SSHAgentError.unsupported
             }
         } catch {

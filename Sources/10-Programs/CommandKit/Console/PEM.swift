@@ -8,6 +8,8 @@ package struct PEM {
     package var der: Data
     /// Whether the data is encrypted in the way of RFC 1421, which a header says.
     package var isEncrypted = false
+    /// The whole document, with the lines around the data, where it was read.
+    package var text = Data()
 
     /// Returns the document with lines of 64 characters and a newline at the end.
     package static func encoding(_ der: Data, as kind: String) -> Data {
@@ -20,17 +22,23 @@ package struct PEM {
     /// - Returns: Nil if one is damaged; empty if there is none.
     package static func documents(in bytes: Data) -> [PEM]? {
         var documents: [PEM] = []
-        var open: (kind: String, digits: String, isEncrypted: Bool)?
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let text = line.trimmed
+        var open: (kind: String, digits: String, isEncrypted: Bool, lines: [String])?
+        for line in String(decoding: bytes, as: UTF8.self)
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        {
+            let text = String(line.trimmed)
+            open?.lines.append(text)
             if let kind = boundary("BEGIN", text) {
                 guard open == nil else { return nil }
-                open = (kind, "", false)
+                open = (kind, "", false, [text])
             } else if let kind = boundary("END", text) {
                 guard let whole = open, whole.kind == kind, let der = Data(base64Encoded: whole.digits) else {
                     return nil
                 }
-                documents.append(PEM(kind: kind, der: .wipedWhenFreed(der), isEncrypted: whole.isEncrypted))
+                documents.append(
+                    PEM(
+                        kind: kind, der: .wipedWhenFreed(der), isEncrypted: whole.isEncrypted,
+                        text: .wipedWhenFreed(Data((whole.lines.joined(separator: "\n") + "\n").utf8))))
                 open = nil
             } else if open != nil {
                 // A header (RFC 1421, 4.6).

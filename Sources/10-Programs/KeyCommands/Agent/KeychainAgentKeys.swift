@@ -83,6 +83,7 @@ extension SSHSignatureAlgorithm {
             case .ecdsaP521: .ecdsaRawSHA512
             case .rsaSHA256: .pkcs1SHA256
             case .rsaSHA512: .pkcs1SHA512
+            case .ed25519: .ed25519
             }
         return name.algorithm(isDigest: false)
     }

@@ -5,6 +5,7 @@ import KeychainModel
 import PasswordCommands
 import StoredKeys
 import VaultInterface
+import VaultKeys
 
 /// Reads passwords as entries, which another password manager takes in.
 struct EntryExport {
@@ -22,7 +23,7 @@ struct EntryExport {
     }
 
     mutating func entries() throws -> [ExchangeEntry] {
-        var items = try read(.genericPassword) + read(.internetPassword)
+        var items = try read(.genericPassword) + read(.internetPassword) + read(.key)
         // What belongs to an entry is found by its number.
         let parts = Dictionary(grouping: items.filter { $0.customAttributes[EntryItems.link] != nil }) {
             $0.accessGroup + "\n" + ($0.customAttributes[EntryItems.link] ?? "")
@@ -43,6 +44,7 @@ struct EntryExport {
     }
 
     private static func isCompanion(_ item: StoredItem) -> Bool {
+        guard item.itemClass != .key else { return true }
         guard let service = EntryItems.text(item, .service), item.itemClass == .genericPassword else { return false }
         return service == EntryService.details || service.hasPrefix(EntryService.codePrefix)
     }
@@ -81,6 +83,8 @@ struct EntryExport {
         for item in guarded where isMeant(item) { left.append(.init(Self.name(item), "it needs a person")) }
         if damaged > 0 { left.append(.init("\(damaged) items", "they are damaged: see `keychain status --verify`")) }
         return found.filter { item in
+            // The public half belongs to the private one, or to somebody else.
+            guard item.itemClass != .key || item.attributes[.keyClass] == .number(1) else { return false }
             guard let reason = Self.reasonToStay(item) else { return true }
             if isMeant(item) { left.append(.init(Self.name(item), reason)) }
             return false
@@ -95,6 +99,9 @@ struct EntryExport {
         if item.accessControl.protection.isThisDeviceOnly { return "it is for this device only" }
         if let service = EntryItems.text(item, .service), KeyPurpose(service: service) != nil {
             return "it is a key of the keychain's own"
+        }
+        if item.itemClass == .key {
+            return item.isEnclaveKey || VaultKey.stored(in: item) == nil ? "the key cannot leave its enclave" : nil
         }
         if let value = item.value, String(validating: value, as: UTF8.self) == nil { return "its secret is not text" }
         return nil

@@ -56,6 +56,11 @@ struct EntryImport {
             var items = EntryItems(entry, in: group, now: now)
             var outcome = Outcome(title: entry.title, account: entry.username, result: .new)
             if !names.insert(ItemName(items.main)).inserted {
+                guard items.main.itemClass != .key else {
+                    outcome.result = .same
+                    outcomes.append(outcome)
+                    continue
+                }
                 // A name is one item's: what a file has twice is told apart by its title, and then by a number.
                 items.rename(avoiding: names)
                 names.insert(ItemName(items.main))
@@ -97,10 +102,12 @@ struct EntryImport {
         }
         guard let present = try present(items.main) else {
             if let code = items.code, try !isFree(code, &names) { items.code = try renamed(code, &names) }
+            // A key is the same wherever it comes from.
+            items.keys = try items.keys.filter { try isFree($0, &names) }
             if !isTrial { try pending.add(items, entry.history) }
             return
         }
-        if present.value == nil, present.accessControl.isConstrained {
+        if present.value == nil, present.itemClass != .key, present.accessControl.isConstrained {
             (outcome.result, outcome.reason) = (.different, "the item that is there needs a person")
             return
         }
@@ -121,9 +128,9 @@ struct EntryImport {
         guard !isTrial else { return }
         try replace(present, by: items.main)
         for (item, present) in others {
-            if let present {
+            if let present, present.itemClass != .key {
                 try replace(present, by: item)
-            } else {
+            } else if present == nil {
                 _ = try session.perform(ReceiveItems([item], keepsIdentity: true))
             }
         }
@@ -179,11 +186,13 @@ struct EntryImport {
     }
 
     private static func isSame(_ item: StoredItem, _ present: StoredItem) -> Bool {
-        item.value == present.value && item.attributes[.label] == present.attributes[.label]
-            && item.attributes[.comment] == present.attributes[.comment]
-            && item.customAttributes.allSatisfy {
-                $0.key == EntryItems.link || present.customAttributes[$0.key] == $0.value
-            }
+        // The name of a key is its hash.
+        item.itemClass == .key
+            || item.value == present.value && item.attributes[.label] == present.attributes[.label]
+                && item.attributes[.comment] == present.attributes[.comment]
+                && item.customAttributes.allSatisfy {
+                    $0.key == EntryItems.link || present.customAttributes[$0.key] == $0.value
+                }
     }
 
     private func replace(_ present: StoredItem, by item: StoredItem) throws {

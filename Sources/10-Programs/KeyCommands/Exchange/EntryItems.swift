@@ -1,15 +1,20 @@
+import Access
 import Bytes
+import Certificates
 import ExchangeFormats
 import FoundationEssentials
 import KeychainModel
 import OneTimeCodes
 import PasswordCommands
+import SSHAgent
+import VaultKeys
 
 /// The items of an entry of another password manager.
 ///
 /// A login with an address is an internet password, without one a generic password with the title as its service. Its
-/// one-time code is a password of its own, and so is what has no place in either: fields with secrets, passkeys, and
-/// what another program keeps besides. An attribute with the same value, the entry's number, holds them together.
+/// one-time code is a password of its own, its private keys are keys, and what has no place in either is a password
+/// too: fields with secrets, passkeys, and what another program keeps besides. An attribute with the same value, the
+/// entry's number, holds them together.
 struct EntryItems {
     /// The custom attribute with the entry's number.
     static let link = "entry"
@@ -20,17 +25,22 @@ struct EntryItems {
     var main: StoredItem
     var code: StoredItem?
     var details: StoredItem?
+    /// The private and the public half of each key.
+    var keys: [StoredItem] = []
 
     /// All of them, the main one first.
-    var all: [StoredItem] { [main, code, details].compactMap(\.self) }
+    var all: [StoredItem] { [main, code, details].compactMap(\.self) + keys }
 
     init(_ entry: ExchangeEntry, in group: String, now: Date) {
         let created = entry.created ?? entry.modified ?? now
         let modified = max(entry.modified ?? created, created)
-        func item(_ itemClass: ItemClass, _ attributes: ItemAttributes, _ value: Data) -> StoredItem {
+        func item(
+            _ itemClass: ItemClass, _ attributes: ItemAttributes, _ value: Data, _ protection: ProtectionClass? = nil
+        ) -> StoredItem {
             StoredItem(
                 itemClass: itemClass, identifier: UUID(), attributes: attributes, accessGroup: group,
-                accessControl: AccessControl(protection: itemClass.defaultProtection), isSynchronizable: false,
+                accessControl: AccessControl(protection: protection ?? itemClass.defaultProtection),
+                isSynchronizable: false,
                 creationDate: created.nearestStorable, modificationDate: modified.nearestStorable, value: value)
         }
         let addresses = entry.addresses.sorted { Self.isOfWeb($0) && !Self.isOfWeb($1) }
@@ -40,6 +50,19 @@ struct EntryItems {
             entry.password != nil
             || entry.username != nil && (entry.oneTimePassword == nil || !entry.addresses.isEmpty)
         var details = EntryDetails(entry)
+        details.keys = []
+        for key in entry.keys {
+            guard let data = ImportedFile.privateKey(in: key.document) else {
+                details.keys.append(key)
+                continue
+            }
+            for (half, protection) in [(data, ProtectionClass.whenUnlocked), (data.publicKey, .always)] {
+                let half = VaultKey(half)
+                var attributes = half.storedAttributes
+                attributes[.label] = .string(key.name ?? entry.title)
+                keys.append(item(.key, attributes, half.storedValue, protection))
+            }
+        }
         var note = entry.note
         // A note alone is the secret.
         let isNote = !isLogin && note != nil
@@ -76,7 +99,9 @@ struct EntryItems {
                 details.fields.append(field)
             }
         }
-        let hasMain = isLogin || isNote || !entry.fields.isEmpty || entry.oneTimePassword == nil
+        let hasMain =
+            isLogin || isNote || !entry.fields.isEmpty || !details.isEmpty
+            || entry.oneTimePassword == nil && keys.isEmpty
         let number = UUID().uuidString
         if let password = entry.oneTimePassword {
             let name = address?.host ?? password.issuer ?? entry.title
@@ -86,14 +111,16 @@ struct EntryItems {
                     .service: .string(EntryService.codePrefix + name),
                     .account: .string(password.account ?? entry.username ?? ""), .label: .string(entry.title),
                 ], Data(password.uri.utf8))
-            guard hasMain || !details.isEmpty else {
-                code.customAttributes = custom
+            if hasMain {
+                code.customAttributes[Self.link] = number
+                self.code = code
+            } else {
                 if let note { code.attributes[.comment] = .string(note) }
                 main = code
-                return
             }
-            code.customAttributes[Self.link] = number
-            self.code = code
+        } else if !hasMain {
+            // A private key alone, which has its name already.
+            main = keys.removeFirst()
         }
         if !details.isEmpty, let value = try? details.json.encoded() {
             var item = item(
@@ -104,17 +131,19 @@ struct EntryItems {
             item.customAttributes[Self.link] = number
             self.details = item
         }
-        if code != nil || self.details != nil { custom[Self.link] = number }
+        for index in keys.indices { keys[index].customAttributes[Self.link] = number }
+        if code != nil || self.details != nil || !keys.isEmpty { custom[Self.link] = number }
         main.customAttributes = custom
     }
 
     /// Uses the number of an entry that is there already.
     mutating func join(_ number: String) {
-        guard code != nil || details != nil else { return }
+        guard code != nil || details != nil || !keys.isEmpty else { return }
         main.customAttributes[Self.link] = number
         code?.customAttributes[Self.link] = number
         details?.customAttributes[Self.link] = number
         details?.attributes[.account] = .string(number)
+        for index in keys.indices { keys[index].customAttributes[Self.link] = number }
     }
 
     // MARK: Attributes
@@ -165,7 +194,7 @@ struct EntryItems {
     ///
     /// - Parameters:
     ///   - main: With its value.
-    ///   - others: Its one-time code and its details, with their values.
+    ///   - others: Its one-time code, its details and its private keys, with their values.
     ///   - history: Its former passwords, the oldest first.
     static func entry(_ main: StoredItem, _ others: [StoredItem], history: [ExchangeEntry.Former]) -> ExchangeEntry {
         let title = text(main, .label) ?? text(main, .service) ?? text(main, .server) ?? "untitled"
@@ -181,6 +210,8 @@ struct EntryItems {
             entry.username = entry.oneTimePassword?.account
         } else if text(main, .itemDescription) == "secure note" {
             entry.note = value
+        } else if main.itemClass == .key {
+            if let key = key(main) { entry.keys.append(key) }
         } else {
             entry.username = text(main, .account)
             entry.password = value.isEmpty ? nil : value
@@ -198,13 +229,23 @@ struct EntryItems {
         entry.fields = custom.sorted { $0.key < $1.key }.map { .init($0.key, $0.value, isConcealed: false) }
         for other in others {
             guard let value = other.value else { continue }
-            if text(other, .service) == EntryService.details {
+            if other.itemClass == .key {
+                if let key = key(other) { entry.keys.append(key) }
+            } else if text(other, .service) == EntryService.details {
                 EntryDetails(JSONValue(parsing: value) ?? .null)?.add(to: &entry)
             } else {
                 entry.oneTimePassword = try? OneTimePassword(String(decoding: value, as: UTF8.self))
             }
         }
         return entry
+    }
+
+    /// Returns the private key of an item as PKCS#8.
+    private static func key(_ item: StoredItem) -> ExchangeEntry.Key? {
+        guard let data = VaultKey.stored(in: item)?.keyData, let info = try? data.privateKeyInfo() else { return nil }
+        var key = ExchangeEntry.Key(name: text(item, .label), document: info)
+        key.publicKey = SSHPublicKey(data)?.line(comment: "")
+        return key
     }
 
     static func text(_ item: StoredItem, _ name: AttributeName) -> String? {
@@ -282,6 +323,7 @@ struct EntryDetails {
         entry.identifier = identifier
         entry.note = note ?? entry.note
         entry.fields += fields
-        (entry.keys, entry.passkeys, entry.attachments, entry.rest) = (keys, passkeys, attachments, rest)
+        entry.keys += keys
+        (entry.passkeys, entry.attachments, entry.rest) = (passkeys, attachments, rest)
     }
 }

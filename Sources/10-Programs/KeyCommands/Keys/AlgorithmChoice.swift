@@ -18,12 +18,14 @@ enum SignatureName: String, CaseIterable {
     case pssSHA256 = "rsa-pss-sha256"
     case pssSHA384 = "rsa-pss-sha384"
     case pssSHA512 = "rsa-pss-sha512"
+    case ed25519
 
     /// The default for a key.
     init(for key: KeyData) {
         self =
             switch (key.type, key.sizeInBits) {
             case (.rsa, _): .pkcs1SHA256
+            case (.ed25519, _): .ed25519
             case (.ellipticCurve, ...256): .ecdsaSHA256
             case (.ellipticCurve, ...384): .ecdsaSHA384
             case (.ellipticCurve, _): .ecdsaSHA512
@@ -47,6 +49,7 @@ enum SignatureName: String, CaseIterable {
             case .pssSHA256: "RSA:\(kind)-PSS:SHA256:SHA256:32"
             case .pssSHA384: "RSA:\(kind)-PSS:SHA384:SHA384:48"
             case .pssSHA512: "RSA:\(kind)-PSS:SHA512:SHA512:64"
+            case .ed25519: "EdDSA:\(kind)-Curve25519:SHA512"
             }
         return KeyAlgorithmName(rawValue: "algid:sign:" + name)
     }
@@ -69,6 +72,8 @@ enum EncryptionName: String, CaseIterable {
         self =
             switch (key.type, key.sizeInBits) {
             case (.rsa, _): .oaepSHA256WithAES
+            // It has no algorithm to encrypt with, which the choice then says.
+            case (.ed25519, _): .eciesSHA256
             case (.ellipticCurve, ...256): .eciesSHA256
             case (.ellipticCurve, ...384): .eciesSHA384
             case (.ellipticCurve, _): .eciesSHA512
@@ -121,6 +126,9 @@ struct AlgorithmChoice {
         let algorithm = named ?? KeyAlgorithmName(rawValue: name)
         guard named != nil || name.hasPrefix("algid:"), key.supports(algorithm, for: operation) else {
             let possible = known.filter { key.supports($0.algorithm, for: operation) }.map(\.name)
+            guard !possible.isEmpty else {
+                throw Failure.usage("a key of type ed25519 signs and verifies, and does nothing else")
+            }
             throw Failure.usage(
                 "the key cannot use '\(name.escapedForTerminal)': it can use \(possible.joined(separator: ", ")), or "
                     + "one of Apple's names, such as \(known.first?.algorithm.rawValue ?? "algid:")")

@@ -4,19 +4,20 @@ import KeychainModel
 
 /// The kinds of keys that can be made, by names that say the algorithm and the size.
 enum KeyType: String, CaseIterable, ExpressibleByArgument {
-    case p256, p384, p521, rsa2048, rsa3072, rsa4096
+    case p256, p384, p521, ed25519, rsa2048, rsa3072, rsa4096
 
     /// As in `kSecAttrKeyType`.
     var type: KeyData.KeyType {
         switch self {
         case .p256, .p384, .p521: .ellipticCurve
+        case .ed25519: .ed25519
         case .rsa2048, .rsa3072, .rsa4096: .rsa
         }
     }
 
     var sizeInBits: Int {
         switch self {
-        case .p256: 256
+        case .p256, .ed25519: 256
         case .p384: 384
         case .p521: 521
         case .rsa2048: 2048
@@ -30,6 +31,7 @@ enum KeyType: String, CaseIterable, ExpressibleByArgument {
         switch type {
         case .rsa: "rsa\(sizeInBits)"
         case .ellipticCurve: "p\(sizeInBits)"
+        case .ed25519: "ed25519"
         }
     }
 

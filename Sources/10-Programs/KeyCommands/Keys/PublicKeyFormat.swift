@@ -56,6 +56,7 @@ extension SSHPublicKey {
         case (.ellipticCurve, 384): self.init(.ellipticCurve(.p384, point: key.publicRepresentation))
         case (.ellipticCurve, 521): self.init(.ellipticCurve(.p521, point: key.publicRepresentation))
         case (.ellipticCurve, _): return nil
+        case (.ed25519, _): self.init(.ed25519(key.publicRepresentation))
         case (.rsa, _):
             guard let numbers = RSANumbers(key) else { return nil }
             self.init(.rsa(exponent: numbers.exponent, modulus: numbers.modulus))
@@ -99,6 +100,9 @@ private struct JSONWebKey: Encodable {
             (kty, crv) = ("EC", name)
             x = UnpaddedBase64.url.string(coordinates.prefix(key.blockSize))
             y = UnpaddedBase64.url.string(coordinates.suffix(key.blockSize))
+        case .ed25519:
+            // RFC 8037, 2.
+            (kty, crv, x) = ("OKP", "Ed25519", UnpaddedBase64.url.string(key.publicRepresentation))
         case .rsa:
             guard let numbers = RSANumbers(key) else { return nil }
             (kty, n, e) = (

@@ -101,6 +101,7 @@ extension CertificateRequest.SignatureAlgorithm {
             case .ecdsaSHA384: .ecdsaSHA384
             case .ecdsaSHA512: .ecdsaSHA512
             case .rsaSHA256: .pkcs1SHA256
+            case .ed25519: .ed25519
             }
         return name.algorithm(isDigest: false)
     }

@@ -15,6 +15,9 @@ extension KeyAlgorithm {
         case (.encryption(.ecies), .encrypt, .ellipticCurve, .public): return true
         case (.encryption(.ecies), .decrypt, .ellipticCurve, .private): return true
         case (.keyExchange, .keyExchange, .ellipticCurve, .private): return true
+        case (.signature(.ed25519), .sign, .ed25519, .private): return true
+        case (.signature(.ed25519), .verify, .ed25519, .public): return true
+        case (.signature(.ed25519), _, _, _): return false
         case (.signature(.ecdsa), _, _, _), (.encryption(.ecies), _, _, _), (.keyExchange, _, _, _): return false
         case (.signature, .sign, .rsa, .private), (.signature, .verify, .rsa, .public): return true
         case (.signature(.rsaPSS), .verify, .rsa, .private): return false

@@ -20,6 +20,8 @@ package enum SignatureAlgorithm: Hashable, Sendable {
     case rsaPKCS1(SignatureInput)
     /// RSASSA-PSS (RFC 8017, 8.1) with MGF1 of the same function and a salt as long as the digest.
     case rsaPSS(DigestAlgorithm, isDigest: Bool)
+    /// Ed25519 (RFC 8032, 5.1), of a message as it is.
+    case ed25519
 }
 
 /// The encoding of the two numbers of an ECDSA signature.

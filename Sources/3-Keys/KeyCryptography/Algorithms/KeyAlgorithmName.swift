@@ -16,6 +16,7 @@ package struct KeyAlgorithmName: RawRepresentable, Hashable, Sendable {
             "algid:sign:ECDSA:RFC4754": .signature(.ecdsa(.rfc4754, .digest(nil))),
             "algid:sign:ECDSA:digest-RFC4754": .signature(.ecdsa(.rfc4754, .digest(nil))),
             "algid:sign:ECDSA:digest-X962": .signature(.ecdsa(.x962, .digest(nil))),
+            "algid:sign:EdDSA:message-Curve25519:SHA512": .signature(.ed25519),
             "algid:encrypt:RSA:raw": .encryption(.rsaRaw),
             "algid:encrypt:RSA:PKCS1": .encryption(.rsaPKCS1),
             "algid:keyexchange:ECDH": .keyExchange(KeyExchangeAlgorithm(derivation: nil)),

@@ -34,7 +34,7 @@ extension SignatureAlgorithm {
     /// Returns the bytes that RSA signs for an input, and their padding.
     func rsaInput(_ input: Data, blockSize: Int) throws(KeyError) -> (input: Data, padding: RSAPadding) {
         switch self {
-        case .ecdsa:
+        case .ecdsa, .ed25519:
             throw .notForRSA
         case .rsaRaw:
             guard input.count <= blockSize else { throw .tooLong }

@@ -68,7 +68,7 @@ private struct KeyRequest {
     init(_ parameters: NSDictionary) throws(KeyCreationFailure) {
         // Unlike for import, only the constants themselves are types.
         guard let name = parameters[kSecAttrKeyType] as? String,
-            let type = [KeyData.KeyType.rsa, .ellipticCurve].first(where: { String($0.rawValue) == name })
+            let type = [KeyData.KeyType.rsa, .ellipticCurve, .ed25519].first(where: { String($0.rawValue) == name })
         else {
             throw KeyCreationFailure(
                 status: errSecParam, description: "kSecAttrKeyType must be one of the constants for RSA and curves.")

@@ -66,8 +66,11 @@ private struct ImportedIdentity {
         // A key of a kind that the keychain does not have is left out, and the others are there.
         let keys = file.keys.filter { KeyData.foreignAlgorithm(ofPrivateKeyInfo: $0) == nil }
         guard !keys.isEmpty || file.keys.isEmpty else { throw ExchangeFile.Failure.undecodable }
-        return try keys.compactMap { info in
-            let key = try KeyData(privateKeyInfo: info)
+        let known = try keys.map { try KeyData(privateKeyInfo: $0) }
+        // Apple's function takes RSA keys and keys on the NIST curves.
+        let taken = known.filter { $0.type != .ed25519 }
+        guard !taken.isEmpty || known.isEmpty else { throw ExchangeFile.Failure.undecodable }
+        return try taken.compactMap { key in
             try SoftwareKeys.checkImported(key)
             guard
                 let certificate = certificates.first(where: {
