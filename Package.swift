@@ -166,7 +166,7 @@ floor(
         "ProcessVault", "SystemLibraries", "VaultInterface"),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "KeyCryptography", "SystemLibraries",
-        asn1, crypto),
+        asn1, crypto, cryptoExtras),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Connections", "Frames", "KeychainModel",
         "StoredKeys", "SystemBus", "VaultInterface", "VaultService", crypto))
@@ -216,8 +216,9 @@ floor(
 floor(
     "Sources/9-Swift",
     module(
-        "Keychain", uses: "Access", "Bytes", "CLibrary", "ItemFiles", "KeychainModel", "KeychainServices", "Presence",
-        "ProcessVault", "VaultInterface"),
+        "Keychain", uses: "Access", "Bytes", "CLibrary", "ItemFiles", "KeychainModel", "KeychainServices",
+        "OneTimeCodes",
+        "PasswordGeneration", "Presence", "ProcessVault", "VaultInterface"),
     module(
         "DataProtectionEssentials", uses: "Bytes", "CLibrary", "KeychainModel", "PasswordFiles", "ProcessVault",
         "ProtectedFiles", "SystemLibraries", "VaultInterface", links: ["Vault", "VaultService"]),
@@ -282,7 +283,7 @@ if !isFetched {
         module(
             "PasswordCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "OneTimeCodes",
             "PasswordGeneration", "ProcessVault",
-            "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments),
+            "SecretService", "StatusCodes", "StoredKeys", "SystemLibraries", "VaultInterface", arguments, crypto),
         module(
             "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit",
             "Connections", "Enclave", "ExchangeFormats", "Frames", "KeychainModel", "KeyCryptography", "OneTimeCodes",

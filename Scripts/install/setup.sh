@@ -131,7 +131,15 @@ if [[ ${1-} == --peers ]]; then
     # The second opinion on one-time codes, and what opens exports under Argon2 with lanes.
     [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
     ldconfig -p | grep -q 'libargon2\.so\.1 ' || missing+=(libargon2-1)
-    ldconfig -p | grep -q 'libssh\.so\.4 ' || missing+=(libssh-4)
+    # Clipboards, an editor and shells, for what a person does at a terminal.
+    command -v tmux >/dev/null || missing+=(tmux)
+    command -v Xvfb >/dev/null || missing+=(xvfb)
+    command -v xclip >/dev/null || missing+=(xclip)
+    command -v xsel >/dev/null || missing+=(xsel)
+    command -v vi >/dev/null || missing+=(vim-tiny)
+    command -v zsh >/dev/null || missing+=(zsh)
+    command -v fish >/dev/null || missing+=(fish)
+    ldconfig -p | grep -q 'libbotan-2\.so\.19 ' || missing+=(libbotan-2-19)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.

@@ -5,6 +5,7 @@ package enum KeyCommands: CommandModule {
     package static func command(named name: String) -> (any DocumentedCommand.Type)? {
         switch name {
         case "key": KeyCommand.self
+        case "cert": CertificateCommand.self
         case "import": ImportCommand.self
         case "export": ExportCommand.self
         case "ssh-agent": AgentCommand.self

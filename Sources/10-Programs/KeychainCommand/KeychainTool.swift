@@ -14,6 +14,10 @@ struct KeychainTool: DocumentedCommand {
         The keychain is a vault in a folder of your own: $KEYCHAIN_HOME, else $XDG_DATA_HOME/keychain, else \
         ~/.local/share/keychain. The first use makes it. You find a secret by its service (what it is for) and its \
         account (whose it is). Access groups keep the items of different programs apart; this tool sees every group.
+
+        On a terminal, tables have heads, colours and local times; in a pipe, cells are separated by tabs and times \
+        are in UTC. Every command takes --color auto, always or never; NO_COLOR switches colours off, too. `--json` \
+        gives scripts names that stay.
         """
     static let examples = [
         Example("Store a secret, typed twice without echo", "keychain set mail.example.com alice"),
@@ -25,17 +29,45 @@ struct KeychainTool: DocumentedCommand {
         commandName: "keychain",
         abstract: summary,
         discussion: helpText + ExitStatus.list,
-        version: DaemonProgram.version,
-        subcommands: names.compactMap(subcommand(named:)))
+        subcommands: hidden.compactMap(subcommand(named:)),
+        groupedSubcommands: groups.map { title, names in
+            CommandGroup(name: title, subcommands: names.compactMap(subcommand(named:)))
+        })
 
-    /// The names of the commands, in the order in which the help lists them.
-    private static let names = [
-        "init", "set", "generate", "get", "otp", "list", "find", "info", "change", "rename", "delete", "history",
-        "restore", "purge", "watch", "internet",
-        "aws", "kube", "key", "file", "mount", "unmount", "db", "import", "export", "send", "receive", "run",
-        "ssh-agent", "integrate", "credential", "passcode", "lock", "unlock", "status", "audit", "entitlements",
-        "backup", "erase", "recovery", "rekey", "security", "manual",
+    // With the parser's own flag, every subcommand would have it, also those with an option of this name.
+    @Flag(help: "Show the version.")
+    var version = false
+
+    func run() throws {
+        guard version else { throw CleanExit.helpRequest(self) }
+        try StandardOutput.write(line: DaemonProgram.version)
+    }
+
+    /// The commands in groups, each with a title, in the order in which the help lists them.
+    private static let groups: [(title: String, names: [String])] = [
+        (
+            "Passwords and one-time codes",
+            [
+                "set", "generate", "get", "copy", "otp", "list", "find", "info", "change", "edit", "rename", "delete",
+                "history", "restore", "purge", "watch",
+            ]
+        ),
+        ("Logins of sites and services", ["internet", "aws", "kube"]),
+        ("Keys and certificates", ["key", "cert", "ssh-agent"]),
+        ("Files and databases", ["file", "mount", "unmount", "db"]),
+        ("From and to other programs and machines", ["import", "export", "send", "receive"]),
+        ("Secrets for programs", ["run", "integrate", "credential", "security"]),
+        (
+            "The vault",
+            [
+                "init", "passcode", "lock", "unlock", "status", "audit", "entitlements", "backup", "recovery", "rekey",
+                "erase",
+            ]
+        ),
     ]
+
+    private static let hidden = ["manual", "empty-clipboard"]
+    private static var names: [String] { groups.flatMap(\.names) }
 
     /// Returns what to say of a word that is no command.
     static func noCommand(_ word: String) -> Failure {

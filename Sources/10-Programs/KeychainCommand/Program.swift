@@ -42,8 +42,14 @@ enum Program {
     }
 
     /// - Returns: The exit status.
-    static func run(_ arguments: [String]) -> Int32 {
+    static func run(_ given: [String]) -> Int32 {
         prepareProcess()
+        let arguments: [String]
+        do {
+            arguments = try takingColor(from: given)
+        } catch {
+            return error.report(asJSON: isJSONAsked(given))
+        }
         ProcessVault.use(EmbeddedVault.self, orDaemonThrough: RemoteVault.self)
         defer { ProcessVault.close() }
         EmbeddedVault.observeTakingOver { ItemProgress.show("taking over the vault of an older version", $0, of: $1) }
@@ -62,6 +68,28 @@ enum Program {
         } catch {
             return report(error, rest)
         }
+    }
+
+    /// Takes `--color` out of the arguments: every command has it, wherever it stands before `--`.
+    private static func takingColor(from arguments: [String]) throws(Failure) -> [String] {
+        guard name(in: arguments) == "keychain", arguments.contains(where: { $0.hasPrefix("--color") }) else {
+            return arguments
+        }
+        var rest: [String] = []
+        var words = arguments[...]
+        while let word = words.popFirst() {
+            if word == "--" { return rest + ["--"] + words }
+            guard word == "--color" || word.hasPrefix("--color=") else {
+                rest.append(word)
+                continue
+            }
+            let given = word == "--color" ? words.popFirst() : String(word.dropFirst("--color=".count))
+            guard let choice = given.flatMap(TerminalStyle.Choice.init) else {
+                throw .usage("--color takes auto, always or never")
+            }
+            TerminalStyle.choose(choice)
+        }
+        return rest
     }
 
     /// Swift replaces bytes of the command line that are not text with U+FFFD, which would make different names the
@@ -129,7 +157,8 @@ enum Program {
         if let exit = error as? ExitCode { return exit.rawValue }
         guard var failure = Failure(reporting: error) else {
             if KeychainTool.exitCode(for: error) == .success {
-                return printRequested(KeychainTool.fullMessage(for: error))
+                let message = KeychainTool.fullMessage(for: error)
+                return printRequested(HelpPage(message)?.text ?? message)
             }
             return unparsable(KeychainTool.message(for: error), arguments).report(asJSON: asJSON)
         }

@@ -6,6 +6,9 @@ package enum PasswordCommands: CommandModule {
         switch name {
         case "get": GetCommand.self
         case "set": SetCommand.self
+        case "copy", "cp": CopyCommand.self
+        case "empty-clipboard": ClipboardCommand.self
+        case "edit": EditCommand.self
         case "generate": GenerateCommand.self
         case "otp": OneTimeCommand.self
         case "find", "search": FindCommand.self

@@ -33,8 +33,8 @@ extension KeyData {
         return .wipedWhenFreed(info)
     }
 
-    /// Returns an RSAPrivateKey (RFC 8017, A.1.2), an ECPrivateKey (RFC 5915, 3) or a CurvePrivateKey (RFC 8410, 7). The
-    /// ECPrivateKey leaves out the curve, because the PrivateKeyInfo names it.
+    /// Returns an RSAPrivateKey (RFC 8017, A.1.2), an ECPrivateKey (RFC 5915, 3) or a CurvePrivateKey (RFC 8410, 7).
+    /// The ECPrivateKey leaves out the curve, because the PrivateKeyInfo names it.
     private func privateKeyEncoding() throws(CertificateError) -> Data {
         if type == .ed25519 {
             return .wipedWhenFreed(

@@ -34,7 +34,8 @@ package enum SSHSignatureAlgorithm: String, Hashable, Sendable {
 
     /// Returns the signature in the form of the protocol.
     ///
-    /// - Parameter raw: For ECDSA `r ‖ s`, both as long as a coordinate (IEEE P1363); for others the signature as it is.
+    /// - Parameter raw: For ECDSA `r ‖ s`, both as long as a coordinate (IEEE P1363); for others the signature as it
+    ///   is.
     func encoded(_ raw: Data) throws(SSHAgentError) -> Data {
         var writer = SSHWriter()
         writer.append(string: rawValue.utf8)

@@ -18,7 +18,7 @@ struct BoundKeychain: Sendable {
     }
 
     /// What tells the keychain's items from those of other keychains, each part given.
-    private var place: ItemAttributes {
+    var place: ItemAttributes {
         switch keychain.target {
         case .service(let name): [.service: .string(name)]
         case .server(let server): server.attributes
@@ -91,7 +91,7 @@ struct BoundKeychain: Sendable {
         return attributes.named
     }
 
-    private func accessControl() throws -> KeychainModel.AccessControl {
+    func accessControl() throws -> KeychainModel.AccessControl {
         let flags = try keychain.accessControl?.flags()
         if let flags, !flags.isEmpty, keychain.isSynchronizable {
             throw KeychainError.invalidRequest(

@@ -73,7 +73,9 @@ import Testing
         try terminal.expect("Secret again: ")
         terminal.type("hunter3\n")
         #expect(try terminal.finish() == 1)
-        #expect(terminal.screen.contains("keychain: the two secrets differ: nothing was changed, try again"))
+        #expect(
+            terminal.screen.contains(
+                "\u{1B}[1;31mkeychain:\u{1B}[0m the two secrets differ: nothing was changed, try again"))
         #expect(try workplace.run(["keychain", "get", "mail", "alice"]).status == 44)
     }
 
@@ -119,7 +121,7 @@ import Testing
         try terminal.expect("Secret: ")
         terminal.type("\u{04}")
         #expect(try terminal.finish() == 1)
-        #expect(terminal.screen.contains("keychain: canceled at the prompt: nothing was changed"))
+        #expect(terminal.screen.contains("canceled at the prompt: nothing was changed"))
         #expect(terminal.isEchoing)
     }
 
@@ -162,7 +164,8 @@ import Testing
         let terminal = try Pseudoterminal(workplace, ["keychain", "list"])
         #expect(try terminal.finish() == 0)
         #expect(
-            terminal.screen == "a-longer-service  alice  keychain\r\n" + "mail              alice  keychain\r\n")
+            terminal.screen == "\u{1B}[1mservice           account  group\u{1B}[0m\r\n"
+                + "a-longer-service  alice    keychain\r\n" + "mail              alice    keychain\r\n")
     }
 
     @Test(arguments: [("erase\n", Int32(0), ""), ("yes\n", 1, "hunter2"), ("\n", 1, "hunter2")])

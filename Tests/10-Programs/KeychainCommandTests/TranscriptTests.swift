@@ -13,6 +13,8 @@ import Testing
     ])
     func session(_ name: String) throws {
         let workplace = try Workplace()
+        let page = try OutputPage()
+        #expect(page.commands > 40)
         let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
         for step in Transcript(text, home: workplace.home).steps {
             let outcome = try workplace.shell(step.command)
@@ -20,6 +22,7 @@ import Testing
             #expect(Transcript.matches(Transcript.lines(outcome.text), step.output), place)
             #expect(Transcript.matches(Transcript.lines(outcome.errors), step.errors), place)
             #expect(outcome.status == step.status, place)
+            #expect(page.strangers(in: outcome.text, of: step.command) == [], place)
         }
     }
 

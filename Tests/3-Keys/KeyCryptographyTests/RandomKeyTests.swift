@@ -51,11 +51,21 @@ struct RandomKeyTests {
         #expect(exponent == Data([0x02, 0x03, 0x01, 0x00, 0x01]))
     }
 
+    @Test func ed25519() throws {
+        let key = try SecKey.random("105", 256)
+        #expect(try key.external().count == 32 && KeyPair(key).public.external().count == 32)
+        let name = SecKeyAlgorithm("algid:sign:EdDSA:message-Curve25519:SHA512")
+        let signature = try key.sign(Data("message".utf8), name)
+        #expect(try KeyPair(key).public.verify(signature, of: Data("message".utf8), name))
+        #expect(SecKeyGetBlockSize(key) == 32)
+        #expect(throws: KeyFailure(status: errSecParam)) { try SecKey.random("105", 255) }
+    }
+
     @Test func refusals() throws {
         let refused: [[NSString: Any]] = [
             [:], [kSecAttrKeyType: kSecAttrKeyTypeRSA], [kSecAttrKeySizeInBits: 256],
             [kSecAttrKeyType: 73, kSecAttrKeySizeInBits: 256], [kSecAttrKeyType: "073", kSecAttrKeySizeInBits: 256],
-            [kSecAttrKeyType: "105", kSecAttrKeySizeInBits: 256], [kSecAttrKeyType: "x", kSecAttrKeySizeInBits: 256],
+            [kSecAttrKeyType: "107", kSecAttrKeySizeInBits: 256], [kSecAttrKeyType: "x", kSecAttrKeySizeInBits: 256],
             [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: true],
             [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: Data()],
             p256.merging([kSecPrivateKeyAttrs: "x"]) { $1 }, p256.merging([kSecPublicKeyAttrs: [1: 2]]) { $1 },

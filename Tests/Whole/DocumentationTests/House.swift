@@ -169,7 +169,8 @@ struct House {
             found += known.subtracting(listed).sorted().map { "the sign of \(module.name) does not list \($0)" }
             found += listed.subtracting(known).sorted().map { "the sign of \(module.name) lists \($0): there is none" }
         }
-        let tool = modules.first { $0.name == "KeychainCommand" }?.text.firstMatch(of: #/let names = \[([^\]]*)\]/#)
+        let tool = modules.first { $0.name == "KeychainCommand" }?.text
+            .firstMatch(of: #/let groups: (.*?let hidden = [^\]]*)\]/#.dotMatchesNewlines())
         let names = Set((tool?.1 ?? "").matches(of: #/"([\w-]+)"/#).map { String($0.1) })
         return found + all.subtracting(names).sorted().map { "keychain's help does not have \($0)" }
             + names.subtracting(all).sorted().map { "keychain's help has \($0): there is none" }

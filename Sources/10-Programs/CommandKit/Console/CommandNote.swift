@@ -4,6 +4,6 @@ import FoundationEssentials
 package enum CommandNote {
     package static func show(_ sentence: String) {
         // A note that cannot be written is no reason to fail.
-        try? FileOutput.write(Data("keychain: \(sentence)\n".utf8), to: 2)
+        try? FileOutput.write(Data("\(TerminalStyle(of: 2).note("keychain:")) \(sentence)\n".utf8), to: 2)
     }
 }

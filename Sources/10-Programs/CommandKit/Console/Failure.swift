@@ -75,7 +75,7 @@ package struct Failure: Error {
     ///
     /// - Returns: The exit status.
     package func report(asJSON: Bool) -> Int32 {
-        let line = asJSON ? json : "keychain: \(message)"
+        let line = asJSON ? json : "\(TerminalStyle(of: 2).error("keychain:")) \(message)"
         // There is nowhere left to report that standard error cannot be written.
         try? FileOutput.write(Data((line + "\n").utf8), to: 2)
         return exitCode

@@ -8,10 +8,10 @@ import VaultInterface
 
 /// The service and the account that name a password.
 package struct PasswordName: ParsableArguments {
-    @Argument(help: "What the secret is for, such as a host or a program.")
+    @Argument(help: "What the secret is for, such as a host or a program.", completion: .services)
     package var service: String
 
-    @Argument(help: "Whose secret it is.")
+    @Argument(help: "Whose secret it is.", completion: .accounts)
     package var account: String
 
     package init() {}
@@ -22,7 +22,7 @@ package struct PasswordName: ParsableArguments {
 
 /// Chooses between items with the same name.
 package struct ItemScope: ParsableArguments {
-    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"), completion: .groups)
     package var group: String?
 
     @Flag(
@@ -38,6 +38,28 @@ package struct ItemScope: ParsableArguments {
         case false: .localOnly
         case nil: .any
         }
+    }
+}
+
+/// Where an item is stored.
+package struct ItemPlace: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The access group to store in, or in which to replace an item.", valueName: "group"),
+        completion: .groups)
+    package var group: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether the item is synchronized between machines. Replaces only an item of which the same is so.")
+    package var synchronizable: Bool?
+
+    package init() {}
+
+    /// The items that have this place.
+    package var scope: ItemScope {
+        var scope = ItemScope()
+        (scope.group, scope.synchronizable) = (group, synchronizable)
+        return scope
     }
 }
 

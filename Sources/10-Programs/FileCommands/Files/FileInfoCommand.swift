@@ -101,8 +101,13 @@ struct FileInfoCommand: DocumentedCommand {
                     + (plain == 1 ? "it" : "them"))
         }
         guard !answers.isEmpty else { return }
-        let rows = answers.map { [$0.path.escapedForTerminal, $0.kind, String($0.bytes)] }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        let rows = answers.map {
+            [
+                $0.path.escapedForTerminal, $0.kind,
+                StandardOutput.isTerminal ? FileProgress.amount(Double($0.bytes)) : String($0.bytes),
+            ]
+        }
+        try StandardOutput.write(Table(rows, heads: ["file", "class", "size"]))
     }
 
     private static let database = "database"

@@ -155,7 +155,7 @@ struct EntryImport {
         var query = ItemQuery(
             itemClass: item.itemClass, accessGroup: item.accessGroup, synchronizable: .any,
             authentication: AuthenticationOptions(interaction: .skip))
-        for name in item.itemClass.schema.ownPrimaryKey { query.attributes[name] = item.attribute(name) }
+        for name in ItemName.attributes(of: item.itemClass) { query.attributes[name] = item.attribute(name) }
         query.includesExpired = true
         query.reports = .guarded
         var guarded: StoredItem?
@@ -259,7 +259,12 @@ struct ItemName: Hashable {
 
     init(_ item: StoredItem) {
         itemClass = item.itemClass
-        key = item.itemClass.schema.ownPrimaryKey.map { item.attribute($0) }
+        key = Self.attributes(of: itemClass).map { item.attribute($0) }
+    }
+
+    /// A key with a tag, or with another label, is the same key.
+    static func attributes(of itemClass: ItemClass) -> [AttributeName] {
+        itemClass == .key ? [.keyClass, .applicationLabel] : itemClass.schema.ownPrimaryKey
     }
 }
 

@@ -39,7 +39,9 @@ struct EntryReport {
                     (outcome.reason ?? "").escapedForTerminal,
                 ]
             }
-            if !rows.isEmpty { try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal)) }
+            if !rows.isEmpty {
+                try StandardOutput.write(Table(rows, heads: ["what became of it", "entry", "account", "why"]))
+            }
             try StandardOutput.write(line: summary)
         }
         guard count(.refused) == 0 else {

@@ -19,8 +19,8 @@ struct ExportCommand: DocumentedCommand {
         With --format cxf, bitwarden, csv, otpauth or env, this writes passwords: those of one service, or all. They \
         go to the file of --output, which only you can read, or through a pipe, and never to a terminal. A file of \
         Bitwarden is encrypted under a password, unless you say --plain; the others are plain, which a warning says. \
-        What cannot leave is named: items for this device only, items that need a person, and keys of the keychain's \
-        own.
+        --encrypt-to has `age` encrypt any of them. What cannot leave is named: items for this device only, items that \
+        need a person, and keys of the keychain's own.
 
         With --format pem or der, this writes the certificate with this label, or if there is none the public key. A \
         private key is written only with --private or --pkcs12. With --private it is PKCS#8 and not encrypted: \
@@ -31,6 +31,12 @@ struct ExportCommand: DocumentedCommand {
     static let examples = [
         Example("Everything, for a password manager", "keychain export --format bitwarden --output all.json"),
         Example("One service, for another program", "keychain export db.example.com --format env --output db.env"),
+        Example(
+            "Everything, for whoever has an ssh key",
+            #"""
+            keychain export --format cxf --output all.json.age \
+                --encrypt-to "$(cat ~/.ssh/id_ed25519.pub)"
+            """#),
         Example("A certificate", "keychain export www > www.pem"),
         Example("A public key in DER", "keychain export www --public --format der > www.der"),
         Example("Certificate and private key for another program", "keychain export Alice --pkcs12 > alice.p12"),
@@ -54,10 +60,10 @@ struct ExportCommand: DocumentedCommand {
         help: """
             The key's or certificate's label, its application tag, or the first 8 or more digits of the key's hash; \
             of passwords the service.
-            """)
+            """, completion: .services)
     var name: String?
 
-    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+    @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"), completion: .groups)
     var group: String?
 
     @Flag(exclusivity: .exclusive)
@@ -82,6 +88,13 @@ struct ExportCommand: DocumentedCommand {
     var plain = false
 
     @Option(
+        name: .customLong("encrypt-to"),
+        help: ArgumentHelp(
+            "Encrypt the file with `age` for this recipient: its public key, or that of ssh. Repeat it for several.",
+            valueName: "recipient"))
+    var recipients: [String] = []
+
+    @Option(
         name: .customLong("passphrase-fd"),
         help: ArgumentHelp("Read the passphrase of the file from this open file descriptor.", valueName: "n"))
     var passphrase: Int32?
@@ -104,6 +117,9 @@ struct ExportCommand: DocumentedCommand {
             guard passphrase == nil || ExchangeWriter.canEncrypt(entries) && !plain else {
                 throw ValidationError("--passphrase-fd is for a file that is encrypted")
             }
+            guard recipients.isEmpty || !plain else {
+                throw ValidationError("--plain and --encrypt-to exclude each other")
+            }
             if json, output == "-" { throw ValidationError("--json needs --output with the name of a file") }
             return
         }
@@ -113,8 +129,9 @@ struct ExportCommand: DocumentedCommand {
         }
         guard passphrase == nil || part == .pkcs12 else { throw ValidationError("--passphrase-fd goes with --pkcs12") }
         guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
-        guard output == "-", !force, !plain else {
-            throw ValidationError("--output, --force and --plain are for passwords: send the output to a file")
+        guard output == "-", !force, !plain, recipients.isEmpty else {
+            throw ValidationError(
+                "--output, --force, --plain and --encrypt-to are for passwords: send the output to a file")
         }
     }
 
@@ -220,9 +237,12 @@ struct ExportCommand: DocumentedCommand {
             throw Failure(
                 status: errSecItemNotFound, "there is no password to export: `keychain list` shows what there is")
         }
-        let isEncrypted = ExchangeWriter.canEncrypt(format) && !plain
-        let secret = try isEncrypted ? askPassphrase() : nil
-        let (file, lost) = try ExchangeWriter.file(of: entries, as: format, password: secret, now: Date())
+        // What age encrypts needs no password of its own.
+        let isUnderPassword = ExchangeWriter.canEncrypt(format) && !plain && recipients.isEmpty
+        let secret = try isUnderPassword ? askPassphrase() : nil
+        var (file, lost) = try ExchangeWriter.file(of: entries, as: format, password: secret, now: Date())
+        if !recipients.isEmpty { file = try encrypted(file) }
+        let isEncrypted = isUnderPassword || !recipients.isEmpty
         if output == "-" {
             try StandardOutput.write(file)
         } else {
@@ -244,6 +264,21 @@ struct ExportCommand: DocumentedCommand {
             try StandardOutput.write(
                 line: "\(entries.count) \(entries.count == 1 ? "entry" : "entries") in \(output.escapedForTerminal)")
         }
+    }
+
+    /// Returns the file as `age` encrypts it, which gets it through a pipe.
+    private func encrypted(_ file: Data) throws -> Data {
+        guard ToolProcess.exists("age") else {
+            throw Failure(status: errSecUnimplemented, "--encrypt-to needs age, which is not here: install it")
+        }
+        let words = ["age", "--encrypt"] + recipients.flatMap { ["--recipient", $0] }
+        guard let encrypted = ToolProcess.run(words, input: file, limit: 2 * file.count + (1 << 20)) else {
+            throw Failure(
+                status: errSecParam,
+                "age does not take these recipients: give public keys, as in --encrypt-to age1… or a line of id_ed25519.pub"
+            )
+        }
+        return encrypted
     }
 
     private var exists: Failure {

@@ -114,7 +114,7 @@ struct ImportCommand: DocumentedCommand {
         }
         if json { return try StandardOutput.write(json: answers) }
         let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        try StandardOutput.write(Table(rows, heads: ["kind", "name", "what became of it"]))
     }
 
     /// Stores passwords and what belongs to them.

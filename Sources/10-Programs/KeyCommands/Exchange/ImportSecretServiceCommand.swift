@@ -72,7 +72,7 @@ struct ImportSecretServiceCommand: DocumentedCommand {
                         : "\(outcome.items) items: \(outcome.stored) stored, \(outcome.same) were there already",
                 ]
             }
-            try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+            try StandardOutput.write(Table(rows, heads: ["collection", "what became of it"]))
         }
         let different = outcomes.flatMap(\.different)
         if !different.isEmpty {

@@ -178,12 +178,15 @@ struct ImportedFile {
 
     private mutating func readOpenSSH(_ blob: Data, _ ask: () throws -> SecretBytes) throws {
         do {
-            let file = try OpenSSHFile(blob)
-            let info = try file.privateKeyInfo(passphrase: file.isEncrypted ? asked(ask) : nil)
-            guard try take(privateKeyInfo: info) else { throw OpenSSHFile.Failure.malformed }
+            contents.append(.key(try OpenSSHFile(blob).key { try asked(ask) }))
         } catch let error as OpenSSHFile.Failure {
             switch error {
             case .foreign(let kind): leftOut.append("\(kind.escapedForTerminal) key")
+            case .unusualCipher(let name):
+                throw Failure(
+                    status: errSecDecode,
+                    "the key is encrypted with '\(name.escapedForTerminal)', which is not read: write it anew with "
+                        + "`ssh-keygen -p -Z aes256-ctr -f FILE`")
             case .wrongPassphrase: throw Self.failure(ExchangeFile.Failure.wrongPassphrase)
             case .tooManyRounds: throw Self.failure(ExchangeFile.Failure.tooManyIterations)
             case .malformed:
@@ -191,7 +194,7 @@ struct ImportedFile {
                     status: errSecDecode, "the key in OpenSSH's form is damaged: fetch it again, or make a new one")
             }
         } catch let error as SystemLibraryError {
-            throw Failure(status: errSecUnimplemented, "\(error) (Debian's package is libssh-4)")
+            throw Failure(status: errSecUnimplemented, "\(error) (in Debian 12 the package is libbotan-2-19)")
         }
     }
 

@@ -27,7 +27,8 @@ struct KeyCommand: DocumentedCommand {
     static let configuration = documented(
         "key",
         subcommands: [
-            CreateKeyCommand.self, ListKeysCommand.self, PublicKeyCommand.self, SignCommand.self, VerifyCommand.self,
+            CreateKeyCommand.self, ListKeysCommand.self, KeyInfoCommand.self, PublicKeyCommand.self, SignCommand.self,
+            VerifyCommand.self,
             EncryptCommand.self, DecryptCommand.self, RequestCommand.self, AttestCommand.self,
             VerifyAttestationCommand.self, DeleteKeyCommand.self,
         ])

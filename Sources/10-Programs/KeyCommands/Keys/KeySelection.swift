@@ -10,10 +10,11 @@ import VaultKeys
 
 /// Chooses the key that a command is about.
 struct KeySelection: ParsableArguments {
-    @Argument(help: "The key's label, its application tag, or the first 8 or more digits of its hash.")
+    @Argument(
+        help: "The key's label, its application tag, or the first 8 or more digits of its hash.", completion: .keys)
     var key: String
 
-    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"))
+    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"), completion: .groups)
     var group: String?
 
     /// Returns the one key that is meant. Asks for no person.

@@ -19,7 +19,7 @@ struct ListKeysCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
 
-    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"))
+    @Option(help: ArgumentHelp("Only keys of this access group.", valueName: "group"), completion: .groups)
     var group: String?
 
     @OptionGroup var passcode: PasscodeInput
@@ -42,7 +42,7 @@ struct ListKeysCommand: DocumentedCommand {
                     String(pair.hexadecimalHash.prefix(KeyPair.shownHashLength)), pair.group.escapedForTerminal,
                 ]
             }
-            try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+            try StandardOutput.write(Table(rows, heads: ["key", "type", "kept in", "hash", "group"]))
         }
         if inventory.isLocked {
             let note = "keychain: the vault is locked: keys that were stored without their public half are not shown\n"

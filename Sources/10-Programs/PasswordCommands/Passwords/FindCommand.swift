@@ -55,7 +55,7 @@ struct FindCommand: DocumentedCommand {
                 label.flatMap { $0.plain == name?.plain ? nil : $0.forTerminal } ?? "",
             ]
         }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        try StandardOutput.write(Table(rows, heads: ["service", "account", "group", "label"]))
     }
 
     private static func folded(_ text: String) -> [UInt8] { Array(text.lowercased().utf8) }

@@ -29,22 +29,7 @@ struct GetCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("get")
 
-    @Argument(help: "What the secret is for, such as a host or a program.")
-    var service: String?
-
-    @Argument(help: "Whose secret it is. May be left out if the service has one account.")
-    var account: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Find the item by an attribute, instead of service and account. If repeated, it has all of them.",
-            valueName: "name=value"))
-    var attribute: [CustomAttribute] = []
-
-    @Option(help: ArgumentHelp("Find the item by its label, instead of service and account.", valueName: "text"))
-    var label: String?
-
-    @OptionGroup var scope: ItemScope
+    @OptionGroup var choice: PasswordChoice
 
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
     var noNewline = false
@@ -59,7 +44,6 @@ struct GetCommand: DocumentedCommand {
     var version: Int64?
 
     @OptionGroup var identifier: ItemIdentifier
-    @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .json)
@@ -70,49 +54,14 @@ struct GetCommand: DocumentedCommand {
         var utf8: String?
     }
 
-    /// Nil if service and account name the item.
-    private var match: PasswordMatch? {
-        get throws {
-            guard !attribute.isEmpty || label != nil else { return nil }
-            return PasswordMatch(
-                service: service, account: account, label: label, attributes: try attribute.dictionary(), scope: scope)
-        }
-    }
-
     func validate() throws {
         guard identifier.prefix == nil || version != nil else { throw ValidationError("--id goes with --version") }
-        guard try match == nil else { return }
-        if service == nil { throw ValidationError("Missing expected argument '<service>'") }
     }
 
     func run() throws {
-        var search = PasswordSearch(
-            service: service ?? "", account: account ?? "", group: scope.group,
-            synchronizable: scope.synchronizableScope, authentication: try itemPassword.authentication())
-        if let match = try match { try search.choose(match.one(in: .ofOwnerInPresentVault(passcode))) }
-        if account == nil, try match == nil { search.choose(try only(accountOf: search)) }
+        var search = try choice.search(passcode)
         search.query.includesExpired = expired
         try Self.run(search, version: version, identifier, passcode: passcode, noNewline: noNewline, json: json)
-    }
-
-    /// Returns the item of a service that has no other one.
-    private func only(accountOf search: PasswordSearch) throws -> StoredItem {
-        var query = search.query
-        query.attributes[.account] = nil
-        query.includesExpired = true
-        let service = (service ?? "").escapedForTerminal
-        let found = try VaultSession.ofOwnerInPresentVault(passcode).described(query)
-        guard let first = found.first else {
-            throw Failure(
-                status: errSecItemNotFound,
-                "no password is stored for '\(service)': `keychain list` shows what there is")
-        }
-        let accounts = Set(found.map { $0.names.account?.plain ?? "" })
-        guard accounts.count == 1 else {
-            let names = accounts.sorted().prefix(20).map { "'\($0.escapedForTerminal)'" }.joined(separator: ", ")
-            throw Failure.usage("'\(service)' has \(accounts.count) accounts: name one, of \(names)")
-        }
-        return first
     }
 
     static func run(

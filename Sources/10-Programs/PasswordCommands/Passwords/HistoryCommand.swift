@@ -27,10 +27,10 @@ struct HistoryCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("history")
 
-    @Argument(help: "What the secret is for, such as a host or a program.")
+    @Argument(help: "What the secret is for, such as a host or a program.", completion: .services)
     var service: String?
 
-    @Argument(help: "Whose secret it is.")
+    @Argument(help: "Whose secret it is.", completion: .accounts)
     var account: String?
 
     @OptionGroup var scope: ItemScope
@@ -62,6 +62,7 @@ struct HistoryCommand: DocumentedCommand {
         var change: Int64
         var ended: Int64?
         private var beginning: String
+        private var stored: Date
 
         private enum CodingKeys: CodingKey { case version, state, modified, group, label, identifier, change, ended }
 
@@ -73,12 +74,13 @@ struct HistoryCommand: DocumentedCommand {
             label = version.item.attribute(.label).map(AttributeText.init)
             identifier = version.item.identifier.uuidString
             beginning = version.item.identifier.beginning
+            stored = version.item.modificationDate
             change = version.change
             ended = version.ended
         }
 
         func row(withIdentifier: Bool) -> [String] {
-            ["\(version)", state, modified, group.escapedForTerminal, label?.forTerminal ?? ""]
+            ["\(version)", state, Timestamp(stored).shown, group.escapedForTerminal, label?.forTerminal ?? ""]
                 + (withIdentifier ? [beginning] : [])
         }
     }
@@ -112,7 +114,8 @@ struct HistoryCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: versions) }
         let isAboutSeveral = Set(versions.map(\.identifier)).count > 1
         let rows = versions.map { $0.row(withIdentifier: isAboutSeveral) }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        try StandardOutput.write(
+            Table(rows, heads: ["version", "state", "stored", "group", "label"] + (isAboutSeveral ? ["item"] : [])))
     }
 
     private func runDefault(_ session: VaultSession) throws {

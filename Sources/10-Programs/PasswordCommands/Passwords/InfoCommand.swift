@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandKit
+import KeychainModel
 import VaultInterface
 
 /// Shows everything about a password except the secret.
@@ -8,7 +9,7 @@ struct InfoCommand: DocumentedCommand {
     static let details = """
         Prints the access group, the label, the comment and your own attributes; when the secret can be read and what \
         that takes; which version it is, and how many former ones it keeps, if it says so; and when it expires, was \
-        stored and was last changed, in UTC.
+        stored and was last changed: at a terminal in local time, otherwise in UTC.
         """
     static let examples = [
         Example("Show it", "keychain info mail.example.com alice"),
@@ -43,11 +44,14 @@ struct InfoCommand: DocumentedCommand {
             ["accessible", summary.accessible],
             ["requires", summary.requires?.joined(separator: ", ") ?? ""],
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
-            ["expires", (summary.expires ?? "") + (summary.expired == true ? " (expired)" : "")],
+            [
+                "expires",
+                (item.expiry.date.map { Timestamp($0).shown } ?? "") + (summary.expired == true ? " (expired)" : ""),
+            ],
             ["keeps", summary.keep.map { $0 == 1 ? "1 former version" : "\($0) former versions" } ?? ""],
             ["version", "\(summary.version)"],
-            ["created", summary.created],
-            ["modified", summary.modified],
+            ["created", Timestamp(item.creationDate).shown],
+            ["modified", Timestamp(item.modificationDate).shown],
         ]
         let rows = (about + custom + conditions).filter { $0.last?.isEmpty == false }
         try StandardOutput.write(line: Table(rows).text(aligned: true))

@@ -33,7 +33,7 @@ struct ListCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("list", aliases: ["ls"])
 
-    @Argument(help: "List only the passwords for this service.")
+    @Argument(help: "List only the passwords for this service.", completion: .services)
     var service: String?
 
     @Option(
@@ -80,7 +80,8 @@ struct ListCommand: DocumentedCommand {
         } else {
             let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
             if !rows.isEmpty {
-                try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+                try StandardOutput.write(
+                    Table(rows, heads: ["service", "account", "group"] + (deleted ? ["deleted", "item"] : [])))
             }
         }
         let withheld = leftOut.withheld
@@ -154,7 +155,7 @@ struct ListCommand: DocumentedCommand {
         // What a program stored through the Secret Service has a name that says nothing.
         let isBare = SecretStore.isName(ofService: names[0]) || names[0] == EntryService.details
         let label = isBare ? item.attribute(.label).map(AttributeText.init) : nil
-        let other = deleted ? [Timestamp(item.modificationDate).iso8601, item.identifier.beginning] : []
+        let other = deleted ? [Timestamp(item.modificationDate).shown, item.identifier.beginning] : []
         return names + [item.accessGroup.escapedForTerminal] + other + (label.map { [$0.forTerminal] } ?? [])
             + (item.accessControl.isConstrained ? ["needs a person"] : [])
     }

@@ -25,7 +25,7 @@ struct OneTimeCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("otp")
 
-    @Argument(help: "The site, such as a host.")
+    @Argument(help: "The site, such as a host.", completion: .sites)
     var site: String
 
     @Argument(help: "Whose code it is. May be left out if the site has one.")
@@ -57,71 +57,13 @@ struct OneTimeCommand: DocumentedCommand {
     func run() throws {
         if set { return try store() }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let item = try search(session)
-        guard var password = Self.password(item) else {
-            throw Failure(
-                status: errSecDecode,
-                "what is stored for '\(site.escapedForTerminal)' makes no one-time code: store its address with --set")
-        }
-        if uri { return try StandardOutput.write(line: password.uri) }
-        let now = Date()
-        let code = password.code(at: now)
-        if case .counter(let counter) = password.factor {
-            guard counter < .max else { throw Failure(status: errSecParam, "the counter has come to its end") }
-            password.factor = .counter(counter + 1)
-            try countOn(item, to: password, session)
-        }
-        let seconds = password.secondsLeft(at: now)
+        let source = OneTimeSource(site: site, account: account, scope: scope, itemPassword: itemPassword)
+        if uri { return try StandardOutput.write(line: source.password(session).uri) }
+        let (code, seconds) = try source.next(session)
         if json { return try StandardOutput.write(json: Answer(code: code, seconds: seconds)) }
         try StandardOutput.write(line: code)
         if let seconds, StandardOutput.isTerminal {
             CommandNote.show("good for \(seconds) more \(seconds == 1 ? "second" : "seconds")")
-        }
-    }
-
-    private static func password(_ item: StoredItem) -> OneTimePassword? {
-        item.value.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { try? OneTimePassword($0) }
-    }
-
-    /// Finds the one item of the site, with its value.
-    private func search(_ session: VaultSession) throws -> StoredItem {
-        var query = ItemQuery(
-            itemClass: .genericPassword, attributes: [.service: .string(EntryService.codePrefix + site)],
-            accessGroup: scope.group, synchronizable: scope.synchronizableScope)
-        if let account { query.attributes[.account] = .string(account) }
-        let found = try session.described(query)
-        guard let first = found.first else {
-            throw Failure(
-                status: errSecItemNotFound,
-                "no one-time code is stored for '\(site.escapedForTerminal)'"
-                    + (account.map { " and '\($0.escapedForTerminal)'" } ?? "")
-                    + ": store one with --set, or see `keychain list`")
-        }
-        guard found.count == 1 else {
-            let accounts = found.map { "'\($0.names.account?.forTerminal ?? "")'" }.sorted().joined(separator: ", ")
-            throw Failure.usage(
-                "'\(site.escapedForTerminal)' has several one-time codes: name the account, of \(accounts), or --group")
-        }
-        var one = ItemQuery(item: first)
-        one.authentication = try itemPassword.authentication()
-        one.authentication.prompt = "use the one-time code of '\(site)'"
-        guard let item = try session.perform(CopyItems(one, includingValues: true)).first else {
-            throw VaultError.itemNotFound
-        }
-        return item
-    }
-
-    /// Stores the next counter, unless another program was faster: then its code was given, and this one is not.
-    private func countOn(_ item: StoredItem, to password: OneTimePassword, _ session: VaultSession) throws {
-        var new = NewItem(
-            itemClass: item.itemClass, attributes: item.attributes, accessGroup: item.accessGroup,
-            accessControl: item.accessControl, isSynchronizable: item.isSynchronizable, value: Data(password.uri.utf8))
-        new.customAttributes = item.customAttributes
-        new.authentication = try itemPassword.authentication()
-        guard try session.perform(ExchangeItem(new, expecting: item.value)) else {
-            throw Failure(
-                status: errSecInteractionNotAllowed, exitCode: ExitStatus.other,
-                "another program has just taken this code: run this again for the next one")
         }
     }
 

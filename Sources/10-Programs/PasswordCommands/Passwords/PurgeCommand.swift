@@ -19,10 +19,10 @@ struct PurgeCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("purge")
 
-    @Argument(help: "What the secret is for, such as a host or a program.")
+    @Argument(help: "What the secret is for, such as a host or a program.", completion: .services)
     var service: String?
 
-    @Argument(help: "Whose secret it is.")
+    @Argument(help: "Whose secret it is.", completion: .accounts)
     var account: String?
 
     @OptionGroup var scope: ItemScope

@@ -26,7 +26,9 @@ struct RenameCommand: DocumentedCommand {
     @Argument(help: "The new account; the present one if it is left out.")
     var newAccount: String?
 
-    @Option(name: .customLong("to-group"), help: ArgumentHelp("Its new access group.", valueName: "group"))
+    @Option(
+        name: .customLong("to-group"), help: ArgumentHelp("Its new access group.", valueName: "group"),
+        completion: .groups)
     var newGroup: String?
 
     @OptionGroup var scope: ItemScope

@@ -97,7 +97,7 @@ struct RestorePasswordCommand: DocumentedCommand {
         guard let source else { return }
         try StandardOutput.write(
             line:
-                "version \(source.item.version), stored at \(Timestamp(source.item.modificationDate).iso8601), is back as "
+                "version \(source.item.version), stored at \(Timestamp(source.item.modificationDate).shown), is back as "
                 + "version \(item.version)")
         let others = deletedOthers(than: item, search, session)
         if others > 0 {

@@ -37,7 +37,7 @@ struct SetCommand: DocumentedCommand {
     static let configuration: CommandConfiguration = documented("set")
 
     @OptionGroup var name: PasswordName
-    @OptionGroup var scope: ItemScope
+    @OptionGroup var place: ItemPlace
     @OptionGroup(title: "Where the secret comes from") var input: SecretInput
 
     @Flag(help: "Make the secret up, as `keychain generate` does. Nobody sees it.")
@@ -89,6 +89,8 @@ struct SetCommand: DocumentedCommand {
 
     @Argument(help: .hidden)
     var refused: [String] = []
+
+    private var scope: ItemScope { place.scope }
 
     func validate() throws {
         guard generate || !recipe.isGiven else {

@@ -100,7 +100,7 @@ struct IntegrateCommand: DocumentedCommand {
         let rows = answers.map { program, answer in
             [program.rawValue, answer.integrated ? "yes" : "no", program.programs]
         }
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        try StandardOutput.write(Table(rows, heads: ["program", "set up", "what it is"]))
     }
 
     /// The folder of this program, where its other names are.

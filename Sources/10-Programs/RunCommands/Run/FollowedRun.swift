@@ -20,7 +20,7 @@ struct FollowedRun {
         // Before the secrets are read, so that no change falls in between.
         let notices = try secrets.lookup.follow()
         var values = try secrets.values()
-        let folder = values.files.isEmpty ? nil : try MemoryFolder()
+        let folder = values.files.isEmpty ? nil : try MemoryFolder(otherwise: "use --env")
         defer { folder?.remove() }
         for (variable, value) in values.files { _ = try folder?.write(value, to: variable.fileName) }
         if let signal = RunSignals.early { return 128 + signal }

@@ -44,7 +44,7 @@ struct SecretRun {
         guard secretService != nil || !values.files.isEmpty else {
             return try supervise(program, environment, masked)
         }
-        let folder = try MemoryFolder()
+        let folder = try MemoryFolder(otherwise: "use --env")
         defer { folder.remove() }
         if let secretService, let starter { try serve(secretService, starter, in: folder, environment) }
         for (variable, value) in values.files {

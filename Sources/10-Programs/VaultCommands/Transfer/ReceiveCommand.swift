@@ -123,6 +123,6 @@ struct ReceiveCommand: DocumentedCommand {
             ]
         }
         try StandardOutput.write(
-            line: Table(rows.sorted { $0.lexicographicallyPrecedes($1) }).text(aligned: StandardOutput.isTerminal))
+            Table(rows.sorted { $0.lexicographicallyPrecedes($1) }, heads: ["service", "account", "group"]))
     }
 }

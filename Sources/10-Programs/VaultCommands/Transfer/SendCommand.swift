@@ -28,10 +28,10 @@ struct SendCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("send")
 
-    @Argument(help: "What the secrets are for, such as a host or a program.")
+    @Argument(help: "What the secrets are for, such as a host or a program.", completion: .services)
     var service: String
 
-    @Argument(help: "Whose secret it is; all accounts of the service if it is left out.")
+    @Argument(help: "Whose secret it is; all accounts of the service if it is left out.", completion: .accounts)
     var account: String?
 
     @Option(

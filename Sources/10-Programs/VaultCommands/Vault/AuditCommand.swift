@@ -77,7 +77,7 @@ struct AuditCommand: DocumentedCommand {
         if json {
             for record in records { try StandardOutput.write(json: record) }
         } else {
-            try StandardOutput.write(line: Table(records.map(\.row)).text(aligned: StandardOutput.isTerminal))
+            try StandardOutput.write(Table(records.map(\.row), heads: ["number", "time", "event", "program", "what"]))
         }
     }
 
@@ -175,6 +175,6 @@ extension AuditRecord {
     }
 
     private static func text(_ time: Int64) -> String {
-        Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).iso8601
+        Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).shown
     }
 }

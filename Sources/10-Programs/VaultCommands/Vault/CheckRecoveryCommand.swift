@@ -63,7 +63,7 @@ struct CheckRecoveryCommand: DocumentedCommand {
         }
         CommandNote.show(
             "a recovery on another machine does not bring back \(rows.count == 1 ? "this item" : "these items"):")
-        try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal))
+        try StandardOutput.write(Table(rows))
     }
 
     private static func lost(

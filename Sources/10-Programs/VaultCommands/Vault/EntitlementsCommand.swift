@@ -67,7 +67,7 @@ struct EntitlementsListCommand: DocumentedCommand {
         let rows = try file.read().rules.map { rule in
             [rule.conditions, rule.groupsAndQuota, rule.rights.words].map(\.escapedForTerminal)
         }
-        if !rows.isEmpty { try StandardOutput.write(line: Table(rows).text(aligned: StandardOutput.isTerminal)) }
+        if !rows.isEmpty { try StandardOutput.write(Table(rows, heads: ["programs", "groups", "rights"])) }
     }
 }
 

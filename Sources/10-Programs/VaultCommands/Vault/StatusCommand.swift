@@ -183,7 +183,7 @@ struct StatusCommand: DocumentedCommand {
         switch status.recoveryKey {
         case .undisclosed: ""
         case .absent: "no key: `keychain recovery create`"
-        case .made(let seconds): "a key since \(Timestamp(secondsSince1970: seconds).iso8601)"
+        case .made(let seconds): "a key since \(Timestamp(secondsSince1970: seconds).shown)"
         }
     }
 

@@ -38,7 +38,7 @@ import VaultKeys
                 + "4a7c15e9716ed28dc027beceea1ec40a"),
         Vector(
             secret: "833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42",
-            public: "ec172b93ad5e563f4932c70e3245034c35467ef2efd4d64ebf819683467e2bf2",
+            public: "ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf",
             message: "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
                 + "454d4423643ce80e2a9ac94fa54ca49f",
             signature:

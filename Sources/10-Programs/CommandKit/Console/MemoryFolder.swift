@@ -1,6 +1,5 @@
 import Bytes
 import CLibrary
-import CommandKit
 import StatusCodes
 import SystemLibraries
 
@@ -8,18 +7,21 @@ import SystemLibraries
 ///
 /// The process that made it holds a lock on it (flock(2)), which ends with the process. A folder without a lock is a
 /// leftover.
-final class MemoryFolder {
+package final class MemoryFolder {
     private static let prefix = "keychain-run-"
+    /// The most bytes of a file that are overwritten: as many as a file of `keychain run` can have.
+    private static let largest = 64 << 20
 
-    let path: String
+    package let path: String
     private let descriptor: Int32
 
-    init() throws(Failure) {
+    /// - Parameter remedy: What a person does who has no file system in memory.
+    package init(otherwise remedy: String) throws(Failure) {
         guard let parent = Self.parents.first else {
             throw Failure(
                 status: errSecIO, exitCode: ExitStatus.other,
                 "there is no place for files in memory: neither $XDG_RUNTIME_DIR, closed to others, nor /dev/shm is a "
-                    + "tmpfs: mount one, or use --env")
+                    + "tmpfs: mount one, or \(remedy)")
         }
         // Another process may take a folder for a leftover and remove it before it is locked here.
         for _ in 0..<100 {
@@ -39,7 +41,7 @@ final class MemoryFolder {
     /// Writes a file into the folder that only this user can read.
     ///
     /// - Returns: Its path.
-    func write(_ secret: SecretBytes, to name: String) throws(Failure) -> String {
+    package func write(_ secret: SecretBytes, to name: String) throws(Failure) -> String {
         let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("no file can be made in \(path.escapedForTerminal)", errno) }
         defer { close(file) }
@@ -50,7 +52,7 @@ final class MemoryFolder {
 
     /// Puts another file in the place of one in the folder, in one step. The former file is not wiped before its last
     /// reader has closed it: the system clears its memory then.
-    func replace(_ secret: SecretBytes, name: String) throws(Failure) {
+    package func replace(_ secret: SecretBytes, name: String) throws(Failure) {
         let next = ".next-" + name
         unlinkat(descriptor, next, 0)
         _ = try write(secret, to: next)
@@ -60,7 +62,7 @@ final class MemoryFolder {
     }
 
     /// Wipes the files in the folder, and removes it.
-    func remove() {
+    package func remove() {
         Self.empty(descriptor)
         rmdir(path)
         close(descriptor)
@@ -69,7 +71,7 @@ final class MemoryFolder {
     // MARK: Leftovers
 
     /// Removes the folders of processes that were killed.
-    static func removeLeftovers() {
+    package static func removeLeftovers() {
         for parent in parents {
             let names = names(in: open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
             for name in names where name.starts(with: prefix.utf8CString.dropLast()) {
@@ -129,7 +131,7 @@ final class MemoryFolder {
         guard file >= 0 else { return }
         defer { close(file) }
         let zeros = [UInt8](repeating: 0, count: 65_536)
-        var left = min(count, SecretTemplate.limit)
+        var left = min(count, Self.largest)
         while left > 0 {
             let written = SystemCall.retryOnInterrupt { CLibrary.write(file, zeros, min(left, zeros.count)) }
             guard written > 0 else { return }

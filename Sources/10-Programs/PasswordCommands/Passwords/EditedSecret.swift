@@ -1,0 +1,72 @@
+import Bytes
+import CLibrary
+import CommandKit
+import FoundationEssentials
+import StatusCodes
+import SystemLibraries
+
+/// A secret in a file that an editor changes.
+///
+/// The file is in memory: no disk ever has it. It is overwritten and removed at the end, and what a killed command left
+/// behind, by the next one.
+struct EditedSecret {
+    private let secret: Data
+
+    init(_ secret: Data) { self.secret = secret }
+
+    /// Returns what the editor made of the secret.
+    func edited() throws(Failure) -> Data {
+        MemoryFolder.removeLeftovers()
+        let folder = try MemoryFolder(otherwise: "give the secret to `keychain set` on standard input")
+        defer { folder.remove() }
+        let copy: SecretBytes
+        do {
+            copy = try secret.withUnsafeBytes { try SecretBytes(copying: $0) }
+        } catch {
+            throw .memory
+        }
+        let path = try folder.write(copy, to: "secret")
+        try Self.runEditor(path)
+        let result = open(path, O_RDONLY | O_CLOEXEC)
+        guard result >= 0 else { throw .file("read", path, errno) }
+        defer { close(result) }
+        var edited = Data.wipedWhenFreed(try SecretInput.readAll(result, keepingNewline: true))
+        let newline = UInt8(ascii: "\n")
+        if edited.last == newline, secret.last != newline { edited = .wipedWhenFreed(Data(edited.dropLast())) }
+        return edited
+    }
+
+    private static func runEditor(_ path: String) throws(Failure) {
+        let editor =
+            ["VISUAL", "EDITOR"].lazy.compactMap(Environment.value(of:)).first { !$0.trimmed.isEmpty } ?? "vi"
+        let name = editor.split(separator: " ").first?.split(separator: "/").last ?? ""
+        let isVim = ["vi", "vim", "nvim"].contains(name)
+        let quiet = isVim ? ["-n", "-c", "set nobackup nowritebackup noundofile viminfo="] : []
+        let words = ["/bin/sh", "-c", editor + " \"$@\"", editor] + quiet + [path]
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        dropRaisedIdentity(in: &attributes)
+        resetSignals([SIGPIPE, SIGXFSZ], in: &attributes)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        closeDescriptors(from: 3, in: &actions)
+        // The terminal's signals are for the editor; a signal to this process must not leave the file behind.
+        guard let signals = EndingSignals() else { throw .system("there is no descriptor left", errno) }
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, words[0], &actions, &attributes, &arguments, environ)
+        guard code == 0 else { throw .system("the editor cannot be started", code) }
+        var status: Int32 = 0
+        _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
+        _ = signals
+        guard status == 0 else {
+            throw Failure(
+                status: errSecUserCanceled, exitCode: ExitStatus.other,
+                "'\(editor.escapedForTerminal)' ended with an error, so nothing was changed: name an editor with $EDITOR"
+            )
+        }
+    }
+}
