@@ -184,8 +184,8 @@ floor(
         "ItemFiles", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeychainModel", "KeyCryptography",
         "PasswordFiles", "ProcessVault", "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
     module(
-        "ExchangeFormats", uses: "Bytes", "CLibrary", "OneTimeCodes", "PasswordFiles", "SystemLibraries", crypto,
-        cryptoExtras),
+        "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedAEAD",
+        "SystemLibraries", crypto, cryptoExtras),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",

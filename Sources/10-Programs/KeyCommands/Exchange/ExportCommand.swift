@@ -98,6 +98,9 @@ struct ExportCommand: DocumentedCommand {
             guard part == nil else {
                 throw ValidationError("--certificate, --public, --private and --pkcs12 are for keys")
             }
+            guard !plain || !ExchangeWriter.alwaysEncrypts(entries) else {
+                throw ValidationError("a file of '\(format)' is always encrypted: leave --plain out")
+            }
             guard !plain || ExchangeWriter.canEncrypt(entries) else {
                 throw ValidationError("--plain is for a format that can be encrypted, and '\(format)' cannot")
             }

@@ -58,6 +58,12 @@ struct ImportCommand: DocumentedCommand {
             valueName: "format"))
     var format: String?
 
+    @Option(
+        name: .customLong("key-file"),
+        help: ArgumentHelp("The key file of a KeePass database that has one.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
+
     @Flag(name: .customLong("dry-run"), help: "Show what would be stored, and store nothing. For passwords.")
     var dryRun = false
 
@@ -90,6 +96,7 @@ struct ImportCommand: DocumentedCommand {
         if format != Self.keys, !ImportedFile.isMeant(bytes), let format = chosen ?? ExchangeReader.format(of: bytes) {
             return try importEntries(bytes, format, file)
         }
+        guard keyFile == nil else { throw Failure.usage("--key-file is for a database of KeePass") }
         guard !dryRun, !replace else {
             throw Failure.usage(
                 "--dry-run and --replace are for passwords, and this is no file of a password manager that is known")
@@ -125,7 +132,10 @@ struct ImportCommand: DocumentedCommand {
         let name = file == "-" ? "imported" : URL(fileURLWithPath: file).lastPathComponent
         let contents: ExchangeContents
         do {
-            contents = try ExchangeReader.entries(in: bytes, as: format, named: name, password: askPassphrase)
+            contents = try ExchangeReader.entries(
+                in: bytes, as: format, named: name,
+                keyFile: keyFile.map { try BytesInput.readExport($0, limit: 64 << 20) },
+                password: askPassphrase)
         } catch let error as ExchangeError {
             throw Failure(error)
         }
