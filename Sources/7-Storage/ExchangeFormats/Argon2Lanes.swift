@@ -3,8 +3,8 @@ import CLibrary
 import PasswordFiles
 import SystemLibraries
 
-/// Argon2 (RFC 9106) in the kinds that libsodium does not have: Argon2d, more lanes than one, other lengths of the salt,
-/// and the version before the RFC. libargon2 computes it, the reference implementation.
+/// Argon2 (RFC 9106) in the kinds that libsodium does not have: Argon2d, more lanes than one, other lengths of the
+/// salt, and the version before the RFC. libargon2 computes it, the reference implementation.
 struct Argon2Lanes {
     /// `argon2_type` of argon2.h.
     enum Kind: Int32 {

@@ -16,9 +16,10 @@ import VaultKeys
 struct ExportCommand: DocumentedCommand {
     static let summary = "Write passwords, a certificate or a key for another program."
     static let details = """
-        With --format cxf, bitwarden, csv, otpauth or env, this writes passwords: those of one service, or all. They \
+        With --format cxf, bitwarden, kdbx, csv, otpauth or env, this writes passwords: those of one service, or all. They \
         go to the file of --output, which only you can read, or through a pipe, and never to a terminal. A file of \
-        Bitwarden is encrypted under a password, unless you say --plain; the others are plain, which a warning says. \
+        Bitwarden is encrypted under a password, unless you say --plain, and a database of KeePass (kdbx) always is; \
+        the others are plain, which a warning says. \
         What cannot leave is named: items for this device only, items that need a person, and keys of the keychain's \
         own.
 
@@ -30,6 +31,7 @@ struct ExportCommand: DocumentedCommand {
         """
     static let examples = [
         Example("Everything, for a password manager", "keychain export --format bitwarden --output all.json"),
+        Example("Everything, for KeePassXC", "keychain export --format kdbx --output all.kdbx"),
         Example("One service, for another program", "keychain export db.example.com --format env --output db.env"),
         Example("A certificate", "keychain export www > www.pem"),
         Example("A public key in DER", "keychain export www --public --format der > www.der"),

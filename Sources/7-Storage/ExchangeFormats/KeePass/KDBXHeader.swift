@@ -15,8 +15,8 @@ struct KDBXHeader {
     private(set) var masterSeed = Data()
     private(set) var vector = Data()
     let derivation: KDBXDerivation
-    /// Of version 3: the cipher of protected values with its key, and what the decrypted file begins with. Version 4 has
-    /// the first two within what is encrypted.
+    /// Of version 3: the cipher of protected values with its key, and what the decrypted file begins with. Version 4
+    /// has the first two within what is encrypted.
     private(set) var inner = KDBXStream.Inner.salsa20
     private(set) var innerKey = Data()
     private(set) var beginning = Data()

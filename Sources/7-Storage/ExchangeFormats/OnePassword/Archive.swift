@@ -18,8 +18,6 @@ enum Archive {
 
     /// Returns the contents of all files by their names; nil if the archive is damaged.
     ///
-    /// Of a name that is not ASCII, some characters may be replaced.
-    ///
     /// - Parameter limit: The most bytes of all files.
     /// - Throws: ``ExchangeError/missing(_:)`` and ``ExchangeError/tooLarge``.
     static func files(in bytes: Data, limit: Int) throws(ExchangeError) -> [String: Data]? {
@@ -28,6 +26,13 @@ enum Archive {
             library = try Library()
         } catch {
             throw .missing("libarchive")
+        }
+        // libarchive has no names for what the locale has no letters for, and this program has none but C's.
+        let locale = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
+        let former = locale.flatMap { uselocale($0) }
+        defer {
+            if let former { uselocale(former) }
+            if let locale { freelocale(locale) }
         }
         var room = limit
         let outcome = bytes.withUnsafeBytes { bytes -> Result<[String: Data]?, ExchangeError> in
@@ -53,11 +58,11 @@ enum Archive {
             let library = try SystemLibrary("libarchive.so.13", provides: "an archive")
             make = try library.function("archive_read_new")
             free = try library.function("archive_read_free")
-            takeZip = try library.function("archive_read_support_format_zip")
+            takeZip = try library.function("archive_read_support_format_zip_seekable")
             open = try library.function("archive_read_open_memory")
             next = try library.function("archive_read_next_header")
             data = try library.function("archive_read_data")
-            name = try library.function("archive_entry_pathname")
+            name = try library.function("archive_entry_pathname_utf8")
         }
 
         func read(_ bytes: UnsafeRawBufferPointer, _ room: inout Int) throws(ExchangeError) -> [String: Data]? {
