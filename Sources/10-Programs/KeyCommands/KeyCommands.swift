@@ -12,8 +12,8 @@ package enum KeyCommands: CommandModule {
         }
     }
 
-    /// `import secret-service` and `import pass`: in the tree of commands, the operand of `import` takes the second word
-    /// for a file.
+    /// `import secret-service` and `import pass`: in the tree of commands, the operand of `import` takes the second
+    /// word for a file.
     package static func importCommand(_ arguments: [String]) -> (any DocumentedCommand.Type)? {
         guard arguments.count > 1, arguments[0] == "import" else { return nil }
         switch arguments[1] {

@@ -25,7 +25,11 @@ package enum ExchangeWriter {
         of entries: [ExchangeEntry], as format: ExchangeFormat, password: SecretBytes?, now: Date
     ) throws -> (file: Data, lost: [ExchangeContents.Problem]) {
         switch format {
-        case .cxf: return (try CXFWriter.file(of: entries, now: now).encoded(isPretty: true), [])
+        case .cxf:
+            let lost = entries.filter { !$0.attachments.isEmpty }.map {
+                ExchangeContents.Problem($0.title, "its files have no place in this format")
+            }
+            return (try CXFWriter.file(of: entries, now: now).encoded(isPretty: true), lost)
         case .bitwarden:
             let (plain, lost) = BitwardenWriter.file(of: entries)
             guard let password else { return (try plain.encoded(isPretty: true), lost) }

@@ -90,7 +90,7 @@ enum ChildOutput {
         while entries.contains(where: { $0.fd >= 0 }) {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else { return false }
-            let milliseconds = Int32(clamping: left.components.seconds * 1_000 + 1)
+            let milliseconds = Int32(clamping: left.components.seconds * 1_000 + 1_000)
             guard poll(&entries, nfds_t(clamping: entries.count), milliseconds) > 0 else { continue }
             for index in entries.indices where entries[index].fd >= 0 && entries[index].revents != 0 {
                 let descriptor = entries[index].fd

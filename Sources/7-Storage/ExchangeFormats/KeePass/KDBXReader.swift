@@ -143,6 +143,8 @@ struct KDBXReader {
         return text
     }
 
+    private static func isReference(_ text: String) -> Bool { text.hasPrefix("{REF:") && text.hasSuffix("}") }
+
     private static func date(_ node: XMLNode?) -> Date? {
         guard let node, !node.text.isEmpty else { return nil }
         if let data = node.data, data.count == 8 {
@@ -162,6 +164,10 @@ struct KDBXReader {
             guard let place = texts.firstIndex(where: { $0.0 == name }) else { return nil }
             let text = resolved(texts.remove(at: place).1.value)
             return text.isEmpty ? nil : text
+        }
+        if texts.contains(where: { Self.isReference(resolved($0.1.value)) }) {
+            let title = self.title(of: node)
+            contents.leaveOut(title, "a value in it refers to another entry that is not found; its text is kept")
         }
         let title = take("Title")
         var entry = ExchangeEntry(title: title ?? "untitled")
