@@ -117,9 +117,9 @@ struct ImportPassCommand: DocumentedCommand {
         let command: [String]
         if isAge {
             guard let identity else { throw Refusal(reason: "age needs an identity: name it with --identity") }
-            command = ["age", "--decrypt", "--identity", identity, path]
+            command = ["age", "--decrypt", "--identity", identity, "--", path]
         } else {
-            command = ["gpg", "--batch", "--quiet", "--decrypt", path]
+            command = ["gpg", "--batch", "--quiet", "--decrypt", "--", path]
         }
         guard let outcome = ChildOutput.run(command, limit: Self.largest, patience: .seconds(wait)) else {
             throw Refusal(reason: "\(command[0]) cannot be started (\(String(cString: strerror(errno)))): install it")
