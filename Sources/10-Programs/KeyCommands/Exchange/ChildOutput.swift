@@ -10,7 +10,7 @@ enum ChildOutput {
         var output: Data
         /// What it says of errors; at most some lines.
         var errors: String
-        /// The exit status; nil if it was killed because it took too long or printed too much.
+        /// The exit status; nil if nobody knows it: it was killed because it took too long or printed too much.
         var status: Int32?
     }
 
@@ -30,6 +30,8 @@ enum ChildOutput {
             for end in output { close(end) }
             return nil
         }
+        // Whoever started this program may ignore the signal, and the kernel would then forget how children end.
+        signal(SIGCHLD, SIG_DFL)
         for end in output + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let child = start(arguments, output[1], errors[1])
         let code = errno
@@ -47,8 +49,8 @@ enum ChildOutput {
         let isWhole = read(output[0], errors[0], limit, patience, &outcome)
         if !isWhole { kill(child, SIGKILL) }
         var status: Int32 = 0
-        _ = SystemCall.retryOnInterrupt { waitpid(child, &status, 0) }
-        if isWhole { outcome.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F) }
+        let ended = SystemCall.retryOnInterrupt { waitpid(child, &status, 0) }
+        if isWhole, ended == child { outcome.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F) }
         outcome.output = .wipedWhenFreed(outcome.output)
         return outcome
     }
