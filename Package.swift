@@ -184,8 +184,8 @@ floor(
         "ItemFiles", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeychainModel", "KeyCryptography",
         "PasswordFiles", "ProcessVault", "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
     module(
-        "ExchangeFormats", uses: "Bytes", "CLibrary", "OneTimeCodes", "PasswordFiles", "SystemLibraries", crypto,
-        cryptoExtras),
+        "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedAEAD",
+        "SystemLibraries", crypto, cryptoExtras),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
@@ -288,8 +288,9 @@ if !isFetched {
             "KeyCommands", uses: "Access", "Attestation", "Bytes", "Certificates", "CLibrary", "CommandKit",
             "Connections", "Enclave", "ExchangeFormats", "Frames", "KeychainModel", "KeyCryptography", "OneTimeCodes",
             "OpenSSLCertificates", "PasswordCommands", "Presence",
-            "PrivateFiles", "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys",
-            "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
+            "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecretService", "SecureMemory", "SSHAgent",
+            "StatusCodes",
+            "StoredKeys", "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
         module(
             "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "Connections", "DatabaseFiles", "DatabasePages",
             "KeychainModel", "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes",
@@ -409,7 +410,8 @@ if !isFetched {
     floor(
         "Tests/7-Storage",
         tests(
-            "ExchangeFormatsTests", uses: "Bytes", "ExchangeFormats", "OneTimeCodes", "TestSupport", exclude: ["Peer"]),
+            "ExchangeFormatsTests", uses: "Bytes", "ExchangeFormats", "OneTimeCodes", "TestSupport", crypto,
+            exclude: ["Peer"]),
         tests(
             "ProtectedFilesTests", uses: "Bytes", "CLibrary", "KeychainModel", "ProtectedFiles", "TestSupport",
             "VaultInterface", crypto, links: ["FileWorker"], exclude: ["Peer"], hasFixtures: true),

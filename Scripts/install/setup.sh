@@ -55,6 +55,16 @@ if ((tests)); then
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
     # Whose files are read.
     command -v age >/dev/null || missing+=(age)
+    # Other password managers, whose databases and stores are read, and who read ours, with the libraries for them.
+    command -v keepassxc-cli >/dev/null || missing+=(keepassxc)
+    /usr/bin/python3 -c 'import pykeepass, argon2, Cryptodome' 2>/dev/null || missing+=(python3-pykeepass)
+    command -v pass >/dev/null || missing+=(pass)
+    command -v gopass >/dev/null || missing+=(gopass)
+    command -v gpg >/dev/null || missing+=(gnupg)
+    ldconfig -p | grep -q 'libargon2\.so\.1 ' || missing+=(libargon2-1)
+    ldconfig -p | grep -q 'libexpat\.so\.1 ' || missing+=(libexpat1)
+    ldconfig -p | grep -q 'libz\.so\.1 ' || missing+=(zlib1g)
+    ldconfig -p | grep -q 'libarchive\.so\.13 ' || missing+=(libarchive13)
     # Commits that are signed through it.
     command -v git >/dev/null || missing+=(git)
     # The list of public suffixes.
@@ -101,6 +111,16 @@ if ((tests)); then
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)
     compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)
+    # Clipboards, an editor and shells, for what a person does at a terminal.
+    command -v tmux >/dev/null || missing+=(tmux)
+    command -v Xvfb >/dev/null || missing+=(xvfb)
+    command -v xclip >/dev/null || missing+=(xclip)
+    command -v xsel >/dev/null || missing+=(xsel)
+    command -v vi >/dev/null || missing+=(vim-tiny)
+    command -v zsh >/dev/null || missing+=(zsh)
+    command -v fish >/dev/null || missing+=(fish)
+    # What decrypts keys of OpenSSH under a passphrase.
+    ldconfig -p | grep -q 'libbotan-2\.so\.19 ' || missing+=(libbotan-2-19)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi
@@ -128,18 +148,8 @@ if [[ ${1-} == --peers ]]; then
     # pip and keyring come from PyPI, into a folder of the test.
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     [[ -x /usr/bin/aws ]] || missing+=(awscli)
-    # The second opinion on one-time codes, and what opens exports under Argon2 with lanes.
+    # The second opinion on one-time codes.
     [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
-    ldconfig -p | grep -q 'libargon2\.so\.1 ' || missing+=(libargon2-1)
-    # Clipboards, an editor and shells, for what a person does at a terminal.
-    command -v tmux >/dev/null || missing+=(tmux)
-    command -v Xvfb >/dev/null || missing+=(xvfb)
-    command -v xclip >/dev/null || missing+=(xclip)
-    command -v xsel >/dev/null || missing+=(xsel)
-    command -v vi >/dev/null || missing+=(vim-tiny)
-    command -v zsh >/dev/null || missing+=(zsh)
-    command -v fish >/dev/null || missing+=(fish)
-    ldconfig -p | grep -q 'libbotan-2\.so\.19 ' || missing+=(libbotan-2-19)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.

@@ -13,8 +13,14 @@ package enum KeyCommands: CommandModule {
         }
     }
 
-    /// `import secret-service`: in the tree of commands, the operand of `import` takes the second word for a file.
-    package static let importSecretService: (words: [String], command: any DocumentedCommand.Type) = (
-        ["import", ImportSecretServiceCommand.name], ImportSecretServiceCommand.self
-    )
+    /// `import secret-service` and `import pass`: in the tree of commands, the operand of `import` takes the second
+    /// word for a file.
+    package static func importCommand(_ arguments: [String]) -> (any DocumentedCommand.Type)? {
+        guard arguments.count > 1, arguments[0] == "import" else { return nil }
+        switch arguments[1] {
+        case ImportSecretServiceCommand.name: return ImportSecretServiceCommand.self
+        case ImportPassCommand.name: return ImportPassCommand.self
+        default: return nil
+        }
+    }
 }

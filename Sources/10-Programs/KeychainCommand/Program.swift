@@ -131,9 +131,8 @@ enum Program {
     /// tree of all commands with their help texts. If the arguments do not fit that subcommand, the whole tree is used
     /// after all: help, errors and completion scripts need it.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-        let (words, secretService) = KeyCommands.importSecretService
-        if arguments.starts(with: words),
-            let command = try? secretService.parseAsRoot(Array(arguments.dropFirst(2))),
+        if let nested = KeyCommands.importCommand(arguments),
+            let command = try? nested.parseAsRoot(Array(arguments.dropFirst(2))),
             command is any DocumentedCommand
         {
             return command

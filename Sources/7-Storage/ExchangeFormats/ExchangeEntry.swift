@@ -121,6 +121,8 @@ package enum ExchangeError: Error, Equatable, Sendable {
     /// The file is encrypted, and no password was given.
     case needsPassword
     case wrongPassword
+    /// The same, where a key file can be part of the password.
+    case wrongPasswordOrKeyFile
     /// The file asks for more work or memory for its password than any program uses.
     case tooExpensive
     /// It has more entries or bytes than are read at once.
@@ -134,6 +136,10 @@ package enum ExchangeFormat: String, Sendable, CaseIterable {
     /// FIDO's Credential Exchange Format.
     case cxf
     case bitwarden
+    /// A database of KeePass 2 and KeePassXC.
+    case kdbx
+    /// 1Password's unencrypted export.
+    case onePassword = "1pux"
     /// Of Chrome, Firefox, Safari and Apple Passwords.
     case csv
     case aegis

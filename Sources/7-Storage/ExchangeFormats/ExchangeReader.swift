@@ -13,13 +13,15 @@ package enum ExchangeReader {
     /// - Parameters:
     ///   - format: Nil to tell it from the contents.
     ///   - name: The name of the file, without folders: the title of entries that have none.
+    ///   - keyFile: What a key file of KeePass has, if there is one.
     ///   - password: Called only for an encrypted file; returns nil if there is nobody to ask.
     /// - Throws: ``ExchangeError``, and what `password` throws.
     package static func entries(
-        in bytes: Data, as format: ExchangeFormat? = nil, named name: String, password: () throws -> SecretBytes?
+        in bytes: Data, as format: ExchangeFormat? = nil, named name: String, keyFile: Data? = nil,
+        password: () throws -> SecretBytes?
     ) throws -> ExchangeContents {
         guard bytes.count <= largest else { throw ExchangeError.tooLarge }
-        let contents = try read(plainText(bytes), format, name, password)
+        let contents = try read(plainText(bytes), format, name, keyFile, password)
         guard contents.entries.count <= mostEntries else { throw ExchangeError.tooLarge }
         return contents
     }
@@ -27,6 +29,8 @@ package enum ExchangeReader {
     /// Returns the format of a file; nil if it is none of those.
     package static func format(of bytes: Data) -> ExchangeFormat? {
         let bytes = plainText(bytes)
+        if KDBXReader.isMeant(bytes) { return .kdbx }
+        if OnePasswordReader.isMeant(bytes) { return .onePassword }
         let first = bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) }
         if first == UInt8(ascii: "{") { return JSONValue(parsing: bytes).flatMap(format) }
         guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else { return nil }
@@ -43,6 +47,9 @@ package enum ExchangeReader {
         return CXFReader.isMeant(json) ? .cxf : nil
     }
 
+    /// Whether the file is an archive, in which anything can stand.
+    package static func isArchive(_ bytes: Data) -> Bool { Archive.isMeant(bytes) }
+
     /// Returns text in UTF-8 without a byte order mark, which Windows puts before text, also before text in UTF-16.
     /// Other bytes stay as they are.
     package static func plainText(_ bytes: Data) -> Data {
@@ -54,13 +61,16 @@ package enum ExchangeReader {
     }
 
     private static func read(
-        _ bytes: Data, _ format: ExchangeFormat?, _ name: String, _ password: () throws -> SecretBytes?
+        _ bytes: Data, _ format: ExchangeFormat?, _ name: String, _ keyFile: Data?,
+        _ password: () throws -> SecretBytes?
     ) throws -> ExchangeContents {
         guard let format = format ?? self.format(of: bytes) else { throw ExchangeError.unknown }
         switch format {
         case .csv: return try CSVReader.read(bytes)
         case .cxf: return try CXFReader.read(json(bytes, format))
         case .bitwarden: return try BitwardenReader.read(json(bytes, format), password: password)
+        case .kdbx: return try KDBXReader.read(bytes, password: password, keyFile: keyFile)
+        case .onePassword: return try OnePasswordReader.read(bytes)
         case .aegis: return try AegisReader.read(json(bytes, format), password: password)
         case .otpauth: return try OTPAuthReader.read(text(bytes, format))
         case .env: return EnvReader.read(try text(bytes, format), named: name)

@@ -6,10 +6,15 @@ import OneTimeCodes
 /// Writes entries as a file that other programs read.
 package enum ExchangeWriter {
     /// The formats that can be written.
-    package static let formats: [ExchangeFormat] = [.cxf, .bitwarden, .csv, .otpauth, .env]
+    package static let formats: [ExchangeFormat] = [.cxf, .bitwarden, .kdbx, .csv, .otpauth, .env]
 
     /// Whether a file of this format can be encrypted under a password.
-    package static func canEncrypt(_ format: ExchangeFormat) -> Bool { format == .bitwarden }
+    package static func canEncrypt(_ format: ExchangeFormat) -> Bool {
+        format == .bitwarden || alwaysEncrypts(format)
+    }
+
+    /// Whether a file of this format is never plain.
+    package static func alwaysEncrypts(_ format: ExchangeFormat) -> Bool { format == .kdbx }
 
     /// Returns the file, and what of the entries has no place in it.
     ///
@@ -20,15 +25,22 @@ package enum ExchangeWriter {
         of entries: [ExchangeEntry], as format: ExchangeFormat, password: SecretBytes?, now: Date
     ) throws -> (file: Data, lost: [ExchangeContents.Problem]) {
         switch format {
-        case .cxf: return (try CXFWriter.file(of: entries, now: now).encoded(isPretty: true), [])
+        case .cxf:
+            let lost = entries.filter { !$0.attachments.isEmpty }.map {
+                ExchangeContents.Problem($0.title, "its files have no place in this format")
+            }
+            return (try CXFWriter.file(of: entries, now: now).encoded(isPretty: true), lost)
         case .bitwarden:
             let (plain, lost) = BitwardenWriter.file(of: entries)
             guard let password else { return (try plain.encoded(isPretty: true), lost) }
             return (try BitwardenCipher.seal(plain, under: password).encoded(isPretty: true), lost)
+        case .kdbx:
+            guard let password else { throw ExchangeError.needsPassword }
+            return try KDBXWriter.file(of: entries, password: password, now: now)
         case .csv: return CSVWriter.file(of: entries)
         case .otpauth: return OTPAuthWriter.file(of: entries)
         case .env: return EnvWriter.file(of: entries)
-        case .aegis, .netrc, .dump:
+        case .aegis, .netrc, .dump, .onePassword:
             throw ExchangeError.malformed(format, "this format is read, and not written")
         }
     }
@@ -203,7 +215,7 @@ enum BitwardenWriter {
         } else if let key = entry.keys.first {
             members["type"] = .integer(5)
             members["sshKey"] = .object([
-                "privateKey": .string(pem(key.document)), "publicKey": .string(key.publicKey ?? ""),
+                "privateKey": .string(key.text), "publicKey": .string(key.publicKey ?? ""),
                 "keyFingerprint": .string(key.publicKey.flatMap(fingerprint) ?? ""),
             ])
         } else {
@@ -223,12 +235,6 @@ enum BitwardenWriter {
         guard let digits = line.split(separator: " ").dropFirst().first, let blob = Data(base64Encoded: String(digits))
         else { return nil }
         return "SHA256:" + Data(SHA256.hash(data: blob)).base64EncodedString().prefix { $0 != "=" }
-    }
-
-    private static func pem(_ document: Data) -> String {
-        if let text = String(validating: document, as: UTF8.self), text.hasPrefix("-----BEGIN ") { return text }
-        let lines = document.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN PRIVATE KEY-----\n\(lines)\n-----END PRIVATE KEY-----\n"
     }
 
     private static func passkey(_ cxf: JSONValue) -> JSONValue {

@@ -84,6 +84,11 @@ extension Failure {
                 status: errSecInteractionNotAllowed,
                 "the file is encrypted, and there is no terminal to ask for its password at: give --passphrase-fd")
         case .wrongPassword: self.init(status: errSecAuthFailed, "the password of the file is wrong: try again")
+        case .wrongPasswordOrKeyFile:
+            self.init(
+                status: errSecAuthFailed,
+                "the password of the file is wrong, or its key file is missing or another one: try again, and name the "
+                    + "key file with --key-file if it has one")
         case .tooExpensive:
             self.init(
                 status: errSecDecode,
@@ -91,7 +96,7 @@ extension Failure {
         case .tooLarge:
             self.init(status: errSecDataTooLarge, "the file has too many entries to read at once: export fewer")
         case .missing(let name):
-            self.init(status: errSecUnimplemented, "the file's password needs \(name), which is not here: install it")
+            self.init(status: errSecUnimplemented, "the file needs \(name), which is not here: install it")
         }
     }
 }

@@ -16,11 +16,11 @@ import VaultKeys
 struct ExportCommand: DocumentedCommand {
     static let summary = "Write passwords, a certificate or a key for another program."
     static let details = """
-        With --format cxf, bitwarden, csv, otpauth or env, this writes passwords: those of one service, or all. They \
+        With --format cxf, bitwarden, kdbx, csv, otpauth or env, this writes passwords: those of one service, or all. They \
         go to the file of --output, which only you can read, or through a pipe, and never to a terminal. A file of \
-        Bitwarden is encrypted under a password, unless you say --plain; the others are plain, which a warning says. \
-        --encrypt-to has `age` encrypt any of them. What cannot leave is named: items for this device only, items that \
-        need a person, and keys of the keychain's own.
+        Bitwarden is encrypted under a password, unless you say --plain, and a database of KeePass (kdbx) always is; \
+        the others are plain, which a warning says. --encrypt-to has `age` encrypt any of them. What cannot leave is \
+        named: items for this device only, items that need a person, and keys of the keychain's own.
 
         With --format pem or der, this writes the certificate with this label, or if there is none the public key. A \
         private key is written only with --private or --pkcs12. With --private it is PKCS#8 and not encrypted: \
@@ -30,6 +30,7 @@ struct ExportCommand: DocumentedCommand {
         """
     static let examples = [
         Example("Everything, for a password manager", "keychain export --format bitwarden --output all.json"),
+        Example("Everything, for KeePassXC", "keychain export --format kdbx --output all.kdbx"),
         Example("One service, for another program", "keychain export db.example.com --format env --output db.env"),
         Example(
             "Everything, for whoever has an ssh key",
@@ -110,6 +111,9 @@ struct ExportCommand: DocumentedCommand {
         if let entries = entryFormat {
             guard part == nil else {
                 throw ValidationError("--certificate, --public, --private and --pkcs12 are for keys")
+            }
+            guard !plain || !ExchangeWriter.alwaysEncrypts(entries) else {
+                throw ValidationError("a file of '\(format)' is always encrypted: leave --plain out")
             }
             guard !plain || ExchangeWriter.canEncrypt(entries) else {
                 throw ValidationError("--plain is for a format that can be encrypted, and '\(format)' cannot")

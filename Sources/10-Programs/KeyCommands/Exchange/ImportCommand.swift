@@ -14,11 +14,14 @@ struct ImportCommand: DocumentedCommand {
     static let summary = "Store what another program hands over: passwords, one-time codes, keys, certificates."
     static let details = """
         Passwords, notes and one-time codes come from a file of FIDO's Credential Exchange Format, of Bitwarden (also \
-        under a password), Aegis or Google Authenticator (`otpauth-migration://`), from the CSV of Chrome, Firefox, \
-        Safari or Apple Passwords, from .env, .netrc, or from `security dump-keychain -d` of macOS. A login with an \
+        under a password), KeePass and KeePassXC (.kdbx), 1Password (.1pux), Aegis or Google Authenticator \
+        (`otpauth-migration://`), from the CSV of Chrome, Firefox, Safari or Apple Passwords, from .env, .netrc, or from `security dump-keychain -d` of macOS. A login with an \
         address becomes an internet password, another one a password with its title as the service; dates, notes, \
         addresses, fields, passkeys and former passwords are kept. --dry-run shows what would happen. What is here \
         already stays, unless you say --replace. The import can be repeated: it stores what is missing.
+
+        Files that are attached to entries are kept in the item `entry-details`, or, with --files, as protected files \
+        in a folder, which `keychain file cat` reads.
 
         Certificates and keys come from PEM, with any number of them; DER of one; PKCS#8, not encrypted; or PKCS#12. \
         A certificate and its private key are an identity. Items that are there already stay as they are. A key gets \
@@ -31,6 +34,8 @@ struct ImportCommand: DocumentedCommand {
     static let examples = [
         Example("What Bitwarden exported, first as a trial", "keychain import bitwarden.json --dry-run"),
         Example("The passwords of a browser", "keychain import Chrome-passwords.csv"),
+        Example("A database of KeePassXC, with its files", "keychain import my.kdbx --files ~/Records"),
+        Example("A store of pass", "keychain import pass"),
         Example("A certificate that an authority sent", "keychain import www.pem --label www"),
         Example("An identity, with its passphrase in a file", "keychain import alice.p12 --passphrase-fd 3 3< phrase"),
         Example("The passwords of gnome-keyring or KWallet", "keychain import secret-service"),
@@ -39,7 +44,7 @@ struct ImportCommand: DocumentedCommand {
             "keychain import id_ecdsa.pem --label work --require presence"),
     ]
     static let configuration: CommandConfiguration = documented(
-        "import", subcommands: [ImportSecretServiceCommand.self])
+        "import", subcommands: [ImportSecretServiceCommand.self, ImportPassCommand.self])
 
     @Argument(help: "The file; '-' for standard input.", completion: .file())
     var file: String?
@@ -58,6 +63,25 @@ struct ImportCommand: DocumentedCommand {
             valueName: "format"))
     var format: String?
 
+    @Option(
+        name: .customLong("key-file"),
+        help: ArgumentHelp("The key file of a KeePass database that has one.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
+
+    @Option(
+        name: .customLong("files"),
+        help: ArgumentHelp("Write attached files below this folder, as protected files.", valueName: "folder"),
+        completion: .directory)
+    var files: String?
+
+    @Option(
+        name: .customLong("class"),
+        help: ArgumentHelp(
+            "The class of these files: complete (unless given), complete-unless-open, until-first-unlock or none.",
+            valueName: "class"))
+    var className: String?
+
     @Flag(name: .customLong("dry-run"), help: "Show what would be stored, and store nothing. For passwords.")
     var dryRun = false
 
@@ -74,6 +98,7 @@ struct ImportCommand: DocumentedCommand {
 
     func validate() throws {
         try OpenDescriptor.validate(passphrase)
+        guard className == nil || files != nil else { throw ValidationError("--class goes with --files") }
         guard label?.isEmpty != true else { throw ValidationError("a label has at least one character") }
         guard format == nil || format == Self.keys || ExchangeFormat(rawValue: format ?? "") != nil else {
             throw ValidationError(
@@ -89,6 +114,9 @@ struct ImportCommand: DocumentedCommand {
         let chosen = format.flatMap(ExchangeFormat.init(rawValue:))
         if format != Self.keys, !ImportedFile.isMeant(bytes), let format = chosen ?? ExchangeReader.format(of: bytes) {
             return try importEntries(bytes, format, file)
+        }
+        guard keyFile == nil, files == nil else {
+            throw Failure.usage("--key-file and --files are for passwords, and this file has none that are known")
         }
         guard !dryRun, !replace else {
             throw Failure.usage(
@@ -123,15 +151,24 @@ struct ImportCommand: DocumentedCommand {
             throw Failure.usage("--label, --tag, --accessible and --require are for keys, and this file has passwords")
         }
         let name = file == "-" ? "imported" : URL(fileURLWithPath: file).lastPathComponent
-        let contents: ExchangeContents
+        var contents: ExchangeContents
         do {
-            contents = try ExchangeReader.entries(in: bytes, as: format, named: name, password: askPassphrase)
+            contents = try ExchangeReader.entries(
+                in: bytes, as: format, named: name,
+                keyFile: keyFile.map { try BytesInput.readExport($0, limit: 64 << 20) },
+                password: askPassphrase)
         } catch let error as ExchangeError {
             throw Failure(error)
         }
+        let fileClass = try className.map { try FileProtectionClass(commandName: $0) } ?? .complete
         let session = try VaultSession.ofOwner(passcode)
+        let attached = EntryFiles(
+            folder: files.map { URL(fileURLWithPath: $0).path }, fileClass: fileClass, session: session, isTrial: dryRun
+        )
+        let problems = try attached.place(&contents.entries)
         let group = try protection.group ?? OtherTool.groupForNewItem ?? session.client.accessGroups.first ?? "keychain"
         var outcomes = try EntryImport(session, group: group, replaces: replace, isTrial: dryRun).run(contents.entries)
+        outcomes += problems
         outcomes += contents.problems.map {
             .init(title: $0.name, result: $0.isLoss ? .refused : .leftOut, reason: $0.reason)
         }
@@ -141,6 +178,8 @@ struct ImportCommand: DocumentedCommand {
     private func askPassphrase() throws -> SecretBytes {
         if let passphrase { return try PasscodeInput.read(passphrase) }
         guard let terminal = CommandTerminal() else {
+            // A database that has a key file may have no password.
+            if keyFile != nil { return try SecretBytes("") }
             throw PasscodeInput.nobodyToAsk("--passphrase-fd", for: "the passphrase of the file")
         }
         return try PasscodeInput.only(try terminal.askSecrets(["Passphrase of the file: "]))

@@ -71,6 +71,7 @@ struct ImportedFile {
     /// Whether a file is none of a password manager: PEM, or the beginning of DER.
     static func isMeant(_ bytes: Data) -> Bool {
         let bytes = ExchangeReader.plainText(bytes)
+        guard !ExchangeReader.isArchive(bytes) else { return false }
         return bytes.first == 0x30 && bytes.count > 1 && bytes[bytes.startIndex + 1] >= 0x80
             || bytes.prefix(1 << 20).firstRange(of: "-----BEGIN ") != nil && bytes.first != UInt8(ascii: "{")
                 && bytes.first != UInt8(ascii: "[")
