@@ -242,7 +242,9 @@ struct ExportCommand: DocumentedCommand {
                 status: errSecItemNotFound, "there is no password to export: `keychain list` shows what there is")
         }
         // What age encrypts needs no password of its own.
-        let isUnderPassword = ExchangeWriter.canEncrypt(format) && !plain && recipients.isEmpty
+        let isUnderPassword =
+            ExchangeWriter.canEncrypt(format) && !plain
+            && (recipients.isEmpty || ExchangeWriter.alwaysEncrypts(format))
         let secret = try isUnderPassword ? askPassphrase() : nil
         var (file, lost) = try ExchangeWriter.file(of: entries, as: format, password: secret, now: Date())
         if !recipients.isEmpty { file = try encrypted(file) }
