@@ -114,6 +114,9 @@ floor(
         "OnlineChecks", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SystemHTTP",
         "SystemLibraries", crypto),
     module(
+        "TrustSettings", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProcessVault",
+        "VaultInterface"),
+    module(
         "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
         "VaultInterface", asn1, crypto),
     module("VaultKeys", uses: "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
@@ -199,8 +202,8 @@ floor(
     "Sources/8-Apple",
     module(
         "KeychainServices", uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography",
-        "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "StatusCodes", "StoredKeys", "VaultInterface",
-        "VaultKeys", crypto, links: ["Vault", "VaultService"]),
+        "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "StatusCodes", "StoredKeys", "TrustSettings",
+        "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
