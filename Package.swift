@@ -293,6 +293,11 @@ if !isFetched {
             "PrivateFiles", "ProcessVault", "SecretService", "SecureMemory", "SSHAgent", "StatusCodes", "StoredKeys",
             "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
         module(
+            "SecurityCommands", uses: "Access", "Bytes", "Certificates", "CLibrary", "CommandKit", "KeyCommands",
+            "KeychainDaemon", "KeychainModel", "OnlineChecks", "OpenSSLCertificates", "PrivateFiles",
+            "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries", "TrustSettings",
+            "VaultInterface", "VaultKeys", arguments, asn1, crypto),
+        module(
             "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "Connections", "DatabaseFiles", "DatabasePages",
             "KeychainModel", "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes",
             "SystemLibraries", "VaultInterface", arguments),
@@ -310,8 +315,9 @@ if !isFetched {
             "VaultInterface", "VaultService", arguments),
         program(
             "KeychainCommand", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseCommands", "FileCommands",
-            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "StatusCodes",
-            "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService", arguments),
+            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands",
+            "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
+            arguments),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(

@@ -6,12 +6,19 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
 
     @Test(arguments: [
-        "passcode", "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
-        "security-keychain", "security-lines", "places", "requirements", "audit", "keys", "keys-locked", "exchange",
+        "passcode", "passwords", "groups", "input", "output", "json", "usage", "places", "requirements", "audit",
+        "keys", "keys-locked", "exchange",
         "files", "password-files", "databases", "sqlcipher-files", "run", "transfer", "history", "rekey",
         "stored-keys", "moved-databases", "recovery", "vault-files", "change", "import", "at-hand",
     ])
-    func session(_ name: String) throws {
+    func session(_ name: String) throws { try play(name) }
+
+    @Test(arguments: [
+        "certificates", "generic", "internet", "keychain", "keychains", "lines", "names", "trust",
+    ])
+    func sessionOfMacOS(_ name: String) throws { try play("security-\(name)") }
+
+    private func play(_ name: String) throws {
         let workplace = try Workplace()
         let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
         for step in Transcript(text, home: workplace.home).steps {
@@ -25,6 +32,6 @@ import Testing
 
     @Test func everyTranscriptIsRun() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
-        #expect(files.count == 32)
+        #expect(files.count == 36)
     }
 }
