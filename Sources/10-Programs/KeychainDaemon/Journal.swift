@@ -71,7 +71,7 @@ struct Journal: ServerObserver {
     func answered(
         _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?
     ) {
-        activity?.note()
+        activity?.note(operation)
         let outcome = refusal.map(\.outcome) ?? "ok"
         meters.record(operation, outcome, time)
         guard let refusal else { return }

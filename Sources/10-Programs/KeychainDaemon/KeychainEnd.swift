@@ -23,6 +23,7 @@ struct KeychainEnd: Service {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await untilLocked() }
+                group.addTask { await untilAsked() }
                 group.addTask { await untilIdle() }
                 await group.next()
                 group.cancelAll()
@@ -41,12 +42,18 @@ struct KeychainEnd: Service {
         }
     }
 
+    /// A keychain that is locked already tells of no lock.
+    private func untilAsked() async {
+        for await _ in activity.locks { return }
+    }
+
     private func untilIdle() async {
         let start = ContinuousClock.now
-        while !Task.isCancelled, folder.contains(KeychainSettings.file) {
+        // A keychain that was deleted, or whose password was taken away, needs no daemon.
+        while !Task.isCancelled, folder.contains(KeychainSettings.file), vault.hasPasscodeClass {
             if vault.lockState != .unlocked {
                 guard ContinuousClock.now - start < Self.patience else { return }
-            } else if let timeout = (try? KeychainSettings(in: folder))?.timeout,
+            } else if let timeout = ((try? KeychainSettings(in: folder)) ?? KeychainSettings()).timeout,
                 activity.idle >= .seconds(timeout)
             {
                 logger.notice("locking", metadata: ["reason": "no request for \(timeout) seconds"])
@@ -58,11 +65,18 @@ struct KeychainEnd: Service {
     }
 }
 
-/// When the last request came.
+/// When the last request came, and requests to lock.
 final class RequestActivity: Sendable {
+    let locks: AsyncStream<Void>
+    private let lockRequests: AsyncStream<Void>.Continuation
     private let last = Mutex(ContinuousClock.now)
 
-    func note() { last.withLock { $0 = .now } }
+    init() { (locks, lockRequests) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+
+    func note(_ operation: String) {
+        last.withLock { $0 = .now }
+        if operation == LockVault.name { lockRequests.yield() }
+    }
 
     var idle: Duration { last.withLock { ContinuousClock.now - $0 } }
 }

@@ -28,7 +28,13 @@ struct KeychainFolder: Sendable {
         var info = stat()
         guard lstat(path, &info) != 0 else { throw exists }
         try removeRemains()
-        let folder = try PrivateFolder(creating: remains)
+        // Nothing that somebody else put there meanwhile is used.
+        guard mkdir(remains, 0o700) == 0, chmod(remains, 0o700) == 0 else {
+            throw SecurityFailure.other(
+                "SecKeychainCreate \(path.escapedForTerminal): \(String(cString: strerror(errno))): make the keychain in a "
+                    + "folder that you can write to")
+        }
+        let folder = try PrivateFolder(existing: remains)
         do {
             let session = VaultSession.ofOwner(in: try ProcessVault.vault(in: remains, socket: nil).vault)
             if !password.isEmpty { try session.perform(SetPasscode(password, options: PasscodeOptions())) }

@@ -64,8 +64,10 @@ struct KeychainKeeper: Sendable {
         let session = VaultSession.ofOwner(in: vault).withoutUnlocking
         do {
             try session.perform(LockVault(after: .zero))
-        } catch VaultError.passcodeNotSet {
-            // Nothing to lock.
+        } catch VaultError.accessDenied(let reason) {
+            throw VaultError.accessDenied(reason)
+        } catch {
+            // The daemon may end before it answers, or end because there is nothing to lock.
         }
         ProcessVault.closeVault(in: folder)
         let deadline = ContinuousClock.now + Self.patience

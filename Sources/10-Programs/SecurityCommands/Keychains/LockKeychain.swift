@@ -81,6 +81,15 @@ struct UnlockKeychain: SecuritySubcommand {
     }
 }
 
+extension String {
+    /// The text without the last characters that are meant.
+    fileprivate func trimmingSuffix(_ isMeant: (Character) -> Bool) -> Substring {
+        var text = self[...]
+        while let last = text.last, isMeant(last) { text.removeLast() }
+        return text
+    }
+}
+
 /// A password of the command line.
 struct GivenPassword {
     private let text: String?
@@ -89,8 +98,11 @@ struct GivenPassword {
 
     /// Returns the password, or else what somebody types.
     func secret(orAsking question: String) throws -> SecretBytes {
-        guard let text else { return try PasscodeInput.none.ask(question) }
-        return try Self.secret(text)
+        if let text { return try Self.secret(text) }
+        guard let terminal = CommandTerminal() else {
+            return try PasscodeInput.none.ask(String(question.trimmingSuffix { ": ".contains($0) }))
+        }
+        return try PasscodeInput.only(terminal.askSecrets([question]))
     }
 
     /// Returns the password, or else what somebody types twice.
