@@ -1,3 +1,4 @@
+import Bytes
 import KeychainModel
 import Logging
 import PrivateFiles

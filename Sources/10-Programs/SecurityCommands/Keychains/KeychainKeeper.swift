@@ -27,6 +27,20 @@ struct KeychainKeeper: Sendable {
         return path.utf8.count < 108 ? path : nil
     }
 
+    /// Returns the keychain: that of its daemon, else in this process. Waits for the end of a daemon that does not answer
+    /// any more because it ends.
+    func open() throws -> (vault: any Vault, isServed: Bool) {
+        let deadline = ContinuousClock.now + .seconds(5)
+        while true {
+            do {
+                return try ProcessVault.vault(in: folder, socket: socket)
+            } catch {
+                guard let socket, access(socket, F_OK) == 0, ContinuousClock.now < deadline else { throw error }
+                usleep(20_000)
+            }
+        }
+    }
+
     /// Starts the daemon unless it runs, and returns the keychain that it serves.
     func start() throws -> any Vault {
         ProcessVault.closeVault(in: folder)
@@ -52,7 +66,7 @@ struct KeychainKeeper: Sendable {
 
     private func served(_ socket: String) throws -> (any Vault)? {
         guard access(socket, F_OK) == 0 else { return nil }
-        let (vault, isServed) = try ProcessVault.vault(in: folder, socket: socket)
+        let (vault, isServed) = try open()
         if isServed { return vault }
         ProcessVault.closeVault(in: folder)
         return nil

@@ -191,7 +191,10 @@ struct SetKeychainPassword: SecuritySubcommand {
             switch (hasPasscode, new.isEmpty) {
             case (true, false):
                 try keychain.session.perform(ChangePasscode(from: old, to: new, options: PasscodeOptions()))
-            case (true, true): try keychain.session.perform(RemovePasscode(old))
+            case (true, true):
+                try keychain.session.perform(RemovePasscode(old))
+                // What is never locked needs no daemon.
+                if case .folder(let path) = keychain.place { try KeychainKeeper(folder: path).stop() }
             case (false, false): try keychain.session.perform(SetPasscode(new, options: PasscodeOptions()))
             case (false, true): break
             }

@@ -65,7 +65,7 @@ extension SecurityTool {
         case .folder(let path):
             guard KeychainNames.isKeychain(path) else { throw KeychainNames.missing(path) }
             let vault = try securing("SecKeychainOpen \(path.escapedForTerminal)") {
-                try ProcessVault.vault(in: path, socket: KeychainKeeper(folder: path).socket).vault
+                try KeychainKeeper(folder: path).open().vault
             }
             return OpenedKeychain(place: place, path: path, session: VaultSession.ofOwner(in: vault))
         }

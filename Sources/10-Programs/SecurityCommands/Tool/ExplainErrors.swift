@@ -1,3 +1,4 @@
+import Bytes
 import CommandKit
 
 /// `error`: what status codes mean. Like on macOS, the exit status is 1.
@@ -27,7 +28,7 @@ struct ExplainErrors: SecuritySubcommand {
         let digits = isNegative ? text.dropFirst() : text[...]
         let isHexadecimal = digits.lowercased().hasPrefix("0x")
         guard let number = isHexadecimal ? UInt32(digits.dropFirst(2), radix: 16) : UInt32(digits) else { return nil }
-        return isNegative ? Int32(exactly: -Int64(number)) : Int32(bitPattern: number)
+        return isNegative ? Int32(exactly: -Int64(clamping: number)) : Int32(bitPattern: number)
     }
 }
 
