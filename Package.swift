@@ -114,6 +114,9 @@ floor(
         "OnlineChecks", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "SystemHTTP",
         "SystemLibraries", crypto),
     module(
+        "TrustSettings", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProcessVault",
+        "VaultInterface"),
+    module(
         "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
         "VaultInterface", asn1, crypto),
     module("VaultKeys", uses: "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
@@ -199,8 +202,8 @@ floor(
     "Sources/8-Apple",
     module(
         "KeychainServices", uses: "Access", "Bytes", "Certificates", "CLibrary", "KeychainModel", "KeyCryptography",
-        "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "StatusCodes", "StoredKeys", "VaultInterface",
-        "VaultKeys", crypto, links: ["Vault", "VaultService"]),
+        "OnlineChecks", "OpenSSLCertificates", "ProcessVault", "StatusCodes", "StoredKeys", "TrustSettings",
+        "VaultInterface", "VaultKeys", crypto, links: ["Vault", "VaultService"]),
     module("Security", uses: "KeychainServices"),
     module(
         "LocalAuthenticationServices", uses: "Access", "Bytes", "Certificates", "KeychainModel", "KeychainServices",
@@ -292,6 +295,11 @@ if !isFetched {
             "StatusCodes",
             "StoredKeys", "SystemBus", "SystemLibraries", "VaultInterface", "VaultKeys", arguments, asn1, crypto),
         module(
+            "SecurityCommands", uses: "Access", "Bytes", "Certificates", "CLibrary", "CommandKit", "KeyCommands",
+            "KeychainDaemon", "KeychainModel", "OnlineChecks", "OpenSSLCertificates", "PrivateFiles",
+            "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries", "TrustSettings",
+            "VaultInterface", "VaultKeys", arguments, asn1, crypto),
+        module(
             "FileCommands", uses: "Bytes", "CLibrary", "CommandKit", "Connections", "DatabaseFiles", "DatabasePages",
             "KeychainModel", "MountedFolder", "PasswordFiles", "ProcessVault", "ProtectedFiles", "StatusCodes",
             "SystemLibraries", "VaultInterface", arguments),
@@ -309,8 +317,9 @@ if !isFetched {
             "VaultInterface", "VaultService", arguments),
         program(
             "KeychainCommand", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseCommands", "FileCommands",
-            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "StatusCodes",
-            "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService", arguments),
+            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands",
+            "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
+            arguments),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(

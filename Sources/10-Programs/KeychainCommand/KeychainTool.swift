@@ -6,6 +6,7 @@ import KeyCommands
 import KeychainDaemon
 import PasswordCommands
 import RunCommands
+import SecurityCommands
 import VaultCommands
 
 struct KeychainTool: DocumentedCommand {
@@ -100,7 +101,7 @@ struct KeychainTool: DocumentedCommand {
     private static var modules: [any CommandModule.Type] {
         [
             PasswordCommands.self, KeyCommands.self, FileCommands.self, DatabaseCommands.self, RunCommands.self,
-            VaultCommands.self,
+            VaultCommands.self, SecurityCommands.self,
         ]
     }
 

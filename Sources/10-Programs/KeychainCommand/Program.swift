@@ -6,6 +6,7 @@ import KeyCommands
 import KeychainDaemon
 import PasswordCommands
 import ProcessVault
+import SecurityCommands
 import SystemBus
 import SystemLibraries
 import Vault

@@ -119,7 +119,8 @@ struct Daemon: ParsableCommand {
             vault.close()
         }
         let metrics = metricsFile(VaultMetrics(vault: vault, entitlements: entitlements), logger)
-        let journal = Journal(logger: logger)
+        let activity = RequestActivity()
+        let journal = Journal(logger: logger, activity: activity)
         defer { journal.writeAllRejections() }
         let server = try VaultServer(
             vault: vault, entitlements: entitlements, ownerTool: paths.ownerTool, limits: limits,
@@ -129,9 +130,16 @@ struct Daemon: ParsableCommand {
         ]
         services += try secretService(starters, vault, server, bus?.descriptor, logger)
         if let credentials { server.serveCredentials(credentials.descriptor) }
-        services += lockSignals(vault, logger) + metrics
+        services += lockSignals(vault, paths.home, logger) + metrics
+        var units = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+        if options.endsWhenLocked {
+            let end = KeychainEnd(
+                vault: vault, folder: try PrivateFolder(existing: paths.home), activity: activity, logger: logger)
+            units.append(.init(service: end, successTerminationBehavior: .gracefullyShutdownGroup))
+        }
         let group = ServiceGroup(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            configuration: .init(
+                services: units, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         logger.notice(
             "serving",
             metadata: [
@@ -263,7 +271,7 @@ struct Daemon: ParsableCommand {
         return units
     }
 
-    private func lockSignals(_ vault: EmbeddedVault, _ logger: Logger) -> [any Service] {
+    private func lockSignals(_ vault: EmbeddedVault, _ home: String, _ logger: Logger) -> [any Service] {
         guard options.lockSignals else { return [] }
         let signals = LockSignals(user: options.system ? nil : getuid()) { report in
             switch report {
@@ -273,7 +281,11 @@ struct Daemon: ParsableCommand {
         }
         return [
             LockSignalUnit(
-                vault: vault, signals: signals, grace: .seconds(options.lockGrace), logger: logger)
+                vault: vault, signals: signals, grace: .seconds(options.lockGrace), logger: logger,
+                isHeeded: { [endsWhenLocked = options.endsWhenLocked] in
+                    guard endsWhenLocked, let folder = try? PrivateFolder(existing: home) else { return true }
+                    return (try? KeychainSettings(in: folder))?.locksOnSleep ?? true
+                })
         ]
     }
 

@@ -72,6 +72,12 @@ struct DaemonOptions: ParsableArguments {
             valueName: "file"))
     var metrics: String?
 
+    @Flag(
+        name: .customLong("end-when-locked"),
+        help: ArgumentHelp(
+            "Serve a keychain that `security unlock-keychain` unlocked: lock it as its settings say, and end then."))
+    var endsWhenLocked = false
+
     @Option(help: ArgumentHelp("What to log: error, notice, info or debug.", valueName: "level"))
     var log = "notice"
 }

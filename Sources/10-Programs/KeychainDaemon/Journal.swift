@@ -11,6 +11,8 @@ import VaultService
 /// Records what the server does: refusals and failures in the log, everything in the metrics.
 struct Journal: ServerObserver {
     let logger: Logger
+    /// Is told of each request.
+    var activity: RequestActivity?
 
     private let connections = Gauge(label: "keychain_connections")
     private let count = OpenConnections()
@@ -69,6 +71,7 @@ struct Journal: ServerObserver {
     func answered(
         _ operation: String, for caller: String, of user: UInt32, in time: Duration, refusal: VaultError?
     ) {
+        activity?.note(operation)
         let outcome = refusal.map(\.outcome) ?? "ok"
         meters.record(operation, outcome, time)
         guard let refusal else { return }

@@ -12,6 +12,8 @@ struct LockSignalUnit: Service {
     /// How long the vault stays unlocked after the session is locked: the person may unlock the desktop at once.
     let grace: Duration
     let logger: Logger
+    /// Whether the vault locks with the session and before sleep.
+    var isHeeded: @Sendable () -> Bool = { true }
 
     func run() async throws {
         for await signal in signals.signals().cancelOnGracefulShutdown() {
@@ -27,6 +29,7 @@ struct LockSignalUnit: Service {
     }
 
     private func lock(after grace: Duration, because reason: String) {
+        guard isHeeded() else { return }
         do throws(VaultError) {
             try vault.perform(LockVault(after: grace), as: Self.client)
             logger.notice("locking", metadata: ["reason": "\(reason)", "after": "\(grace)"])

@@ -24,7 +24,6 @@ package enum PasswordCommands: CommandModule {
         case "internet": InternetCommand.self
         case "aws": AWSCommand.self
         case "kube": KubeCommand.self
-        case "security": SecurityCommand.self
         default: nil
         }
     }

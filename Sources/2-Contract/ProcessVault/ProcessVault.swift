@@ -16,6 +16,8 @@ package enum ProcessVault {
         var engine: (any VaultEngine.Type)?
         var connector: (any VaultConnection.Type)?
         var replacement: (any VaultSessionProvider)?
+        /// Vaults in other folders, by their paths.
+        var others: [String: OpenVault] = [:]
         /// Vaults that were closed. Letting go of their connections would take longer than the end of the
         /// process, which does it anyway.
         var closed: [OpenVault] = []
@@ -31,6 +33,8 @@ package enum ProcessVault {
             case .remote(let connection): connection
             }
         }
+
+        var isServed: Bool { if case .remote = self { true } else { false } }
 
         func close() {
             switch self {
@@ -115,9 +119,51 @@ package enum ProcessVault {
         }
     }
 
-    /// Closes the process's vault, for a program that is about to end; a later call opens it again.
+    /// Returns the vault in another folder than the process's own: that of the daemon at `socket` if one listens there,
+    /// else a vault in this process, which is made if there is none.
+    ///
+    /// - Parameter socket: Nil to ask no daemon.
+    package static func vault(
+        in folder: String, socket: String?
+    ) throws(VaultError) -> (vault: any Vault, isServed: Bool) {
+        try state.withLock { state throws(VaultError) in
+            if let open = state.others[folder] { return (open.vault, open.isServed) }
+            let open = try openVault(in: folder, socket, state)
+            state.others[folder] = open
+            return (open.vault, open.isServed)
+        }
+    }
+
+    private static func openVault(
+        in folder: String, _ socket: String?, _ state: State
+    ) throws(VaultError) -> OpenVault {
+        if let socket, access(socket, F_OK) == 0 {
+            let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
+            if let connection = try connector.connect(toSocket: socket, asking: { prompt }) {
+                return .remote(connection)
+            }
+        }
+        let engine = if let named = state.engine { named } else { try LinkedTypes.engine() }
+        return .embedded(try engine.openVault(at: folder) { prompt })
+    }
+
+    /// Closes the vault in another folder; a later call opens it again.
+    package static func closeVault(in folder: String) {
+        state.withLock { state in
+            guard let vault = state.others.removeValue(forKey: folder) else { return }
+            vault.close()
+            state.closed.append(vault)
+        }
+    }
+
+    /// Closes the process's vaults, for a program that is about to end; a later call opens them again.
     package static func close() {
         state.withLock { state in
+            for vault in state.others.values {
+                vault.close()
+                state.closed.append(vault)
+            }
+            state.others = [:]
             guard let vault = state.vault else { return }
             vault.close()
             state.closed.append(vault)

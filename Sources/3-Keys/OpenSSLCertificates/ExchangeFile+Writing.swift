@@ -3,9 +3,9 @@ import FoundationEssentials
 
 extension ExchangeFile {
     /// The iterations of PBKDF2 with SHA-256, as OWASP recommends in its Password Storage Cheat Sheet of 2023.
-    private static let iterations: Int32 = 600_000
+    static let iterations: Int32 = 600_000
     // NID_aes_256_cbc (openssl/obj_mac.h). libcrypto then uses PBES2 with this cipher.
-    private static let cipher: Int32 = 427
+    static let cipher: Int32 = 427
 
     /// Returns a PKCS#12 file with an identity. A passphrase encrypts its key and its certificates.
     ///

@@ -206,4 +206,31 @@ import Testing
         #expect(!terminal.screen.contains("three"))
         #expect(try workplace.run(["keychain", "get", "mail", "alice"]).text == "three")
     }
+
+    @Test func aKeychainIsMadeAndUnlockedWithPasswordsThatAreTyped() throws {
+        let workplace = try Workplace()
+        func ask(_ arguments: [String], _ answers: [(question: String, answer: String)]) throws -> Int32 {
+            let terminal = try Pseudoterminal(workplace, ["security"] + arguments)
+            for (question, answer) in answers {
+                try terminal.expect(question)
+                terminal.type(answer + "\n")
+            }
+            let status = try terminal.finish()
+            #expect(!terminal.screen.contains("secret"))
+            return status
+        }
+        let new = [("password for new keychain: ", "secret"), ("retype password for new keychain: ", "secret")]
+        #expect(try ask(["create-keychain", "build.keychain"], new) == 0)
+        #expect(try workplace.run(["security", "lock-keychain", "build.keychain"]).status == 0)
+        #expect(try ask(["unlock-keychain", "build.keychain"], [("build.keychain-db: ", "wrong")]) == 51)
+        #expect(try ask(["unlock-keychain", "build.keychain"], [("build.keychain-db: ", "secret")]) == 0)
+        let changes = [("Old Password: ", "secret"), ("New Password: ", "other"), ("Retype New Password: ", "other")]
+        #expect(try ask(["set-keychain-password", "build.keychain"], changes) == 0)
+        #expect(try workplace.run(["security", "unlock-keychain", "-p", "other", "build.keychain"]).status == 0)
+        // What a locked keychain has is shown once its password was typed.
+        #expect(try workplace.run(["security", "lock-keychain", "build.keychain"]).status == 0)
+        let adding = ["add-generic-password", "-s", "svc", "-a", "alice", "-w", "inside", "build.keychain"]
+        #expect(try ask(adding, [("Passcode: ", "other")]) == 0)
+        #expect(try workplace.run(["security", "delete-keychain", "build.keychain"]).status == 0)
+    }
 }

@@ -6,12 +6,19 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Transcripts"
 
     @Test(arguments: [
-        "passcode", "passwords", "groups", "input", "output", "json", "usage", "security-generic", "security-internet",
-        "security-keychain", "security-lines", "places", "requirements", "audit", "keys", "keys-locked", "exchange",
+        "passcode", "passwords", "groups", "input", "output", "json", "usage", "places", "requirements", "audit",
+        "keys", "keys-locked", "exchange",
         "files", "password-files", "databases", "sqlcipher-files", "run", "transfer", "history", "rekey",
         "stored-keys", "moved-databases", "recovery", "vault-files", "change", "import", "import-files", "at-hand",
     ])
-    func session(_ name: String) throws {
+    func session(_ name: String) throws { try play(name) }
+
+    @Test(arguments: [
+        "certificates", "generic", "internet", "keychain", "keychains", "lines", "names", "trust",
+    ])
+    func sessionOfMacOS(_ name: String) throws { try play("security-\(name)") }
+
+    private func play(_ name: String) throws {
         let workplace = try Workplace()
         let page = try OutputPage()
         #expect(page.commands > 40)
@@ -28,6 +35,6 @@ import Testing
 
     @Test func everyTranscriptIsRun() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
-        #expect(files.count == 33)
+        #expect(files.count == 37)
     }
 }

@@ -13,15 +13,27 @@ extension VaultSession {
     package static func ofOwner(
         _ passcode: PasscodeInput? = nil, prompt chosen: (any PasscodePrompt)? = nil
     ) throws -> VaultSession {
-        let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
-        ProcessVault.declare(
-            Client(identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
-        )
+        ProcessVault.declare(ownersTool)
         let prompt = CommandPrompt(chosen ?? passcode?.prompt ?? StandardPrompt())
         ProcessVault.prompt = prompt
         var session = try VaultSession.current()
         session.unlocker = CommandUnlocker(prompt)
         return session
+    }
+
+    /// The session of the owner's own tool in another vault than the process's.
+    package static func ofOwner(in vault: any Vault) -> VaultSession {
+        let prompt = CommandPrompt(ProcessVault.prompt ?? StandardPrompt())
+        ProcessVault.prompt = prompt
+        var session = VaultSession(vault: vault, client: ownersTool)
+        session.unlocker = CommandUnlocker(prompt)
+        return session
+    }
+
+    private static var ownersTool: Client {
+        let groups = ProcessVault.environmentGroups().filter { $0 != Client.everyGroup }
+        return Client(
+            identifier: "keychain", accessGroups: (groups.isEmpty ? ["keychain"] : groups) + [Client.everyGroup])
     }
 
     /// The session for a command that makes no vault: where there is none, it says so.

@@ -12,22 +12,22 @@ import SystemLibraries
 import VaultKeys
 
 /// The certificates and keys of a file, in its order.
-struct ImportedFile {
-    enum Content {
+package struct ImportedFile {
+    package enum Content {
         case certificate(Certificate)
         case key(KeyData)
     }
 
-    private(set) var contents: [Content] = []
+    package private(set) var contents: [Content] = []
     /// What else is in the file, that the keychain has no type for, such as `DSA key`.
-    private(set) var leftOut: [String] = []
+    package private(set) var leftOut: [String] = []
     /// What was asked for once: the parts of a file have one passphrase.
     private var passphrase: SecretBytes?
 
     /// Reads PEM, or DER of one certificate, key, PKCS#7 or PKCS#12 file.
     ///
     /// - Parameter ask: Called only if the file has a passphrase.
-    init(_ bytes: Data, passphrase ask: () throws -> SecretBytes) throws {
+    package init(_ bytes: Data, passphrase ask: () throws -> SecretBytes) throws {
         let bytes = ExchangeReader.plainText(bytes)
         if let documents = try Self.documents(in: bytes) {
             for document in documents { try read(document, ask) }

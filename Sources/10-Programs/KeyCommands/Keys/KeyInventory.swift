@@ -3,10 +3,10 @@ import Synchronization
 import VaultInterface
 
 /// The keys in the keychain that can be seen.
-struct KeyInventory {
-    private(set) var pairs: [KeyPair] = []
+package struct KeyInventory {
+    package private(set) var pairs: [KeyPair] = []
     /// Whether there are keys that the lock hides.
-    private(set) var isLocked = false
+    package private(set) var isLocked = false
     /// How many keys cannot be read, and are left out.
     private(set) var damagedCount = 0
 

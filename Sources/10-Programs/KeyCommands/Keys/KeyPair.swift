@@ -5,9 +5,9 @@ import KeychainModel
 import VaultKeys
 
 /// A key in the keychain: what is stored of its two halves. Finding it asks nobody.
-struct KeyPair {
+package struct KeyPair {
     /// What is known about the private half.
-    enum PrivateHalf {
+    package enum PrivateHalf {
         case absent
         /// An item that may be read. It has its value if that is the record of a key of the enclave.
         case found(StoredItem)
@@ -18,11 +18,11 @@ struct KeyPair {
     }
 
     /// SHA-1 of the public key, which both halves and their certificates share (`kSecAttrApplicationLabel`).
-    var hash: Data
-    var group: String
+    package var hash: Data
+    package var group: String
     /// With its value.
-    var publicHalf: StoredItem?
-    var privateHalf = PrivateHalf.absent
+    package var publicHalf: StoredItem?
+    package var privateHalf = PrivateHalf.absent
 
     /// How many characters of the hash are shown. A name needs at least as many to be taken for a hash.
     static let shownHashLength = 8
@@ -32,7 +32,7 @@ struct KeyPair {
         return publicHalf
     }
 
-    var label: AttributeValue? { text(.label) }
+    package var label: AttributeValue? { text(.label) }
     var tag: AttributeValue? { text(.applicationTag) }
 
     private func text(_ name: AttributeName) -> AttributeValue? {
@@ -43,12 +43,12 @@ struct KeyPair {
     var hexadecimalHash: String { hash.hexadecimal() }
 
     /// The name of the key for people.
-    var name: String {
+    package var name: String {
         label.map { AttributeText($0).forTerminal } ?? tag.map { AttributeText($0).forTerminal }
             ?? String(hexadecimalHash.prefix(Self.shownHashLength))
     }
 
-    var hasPrivateHalf: Bool {
+    package var hasPrivateHalf: Bool {
         if case .absent = privateHalf { return false }
         return true
     }
@@ -59,7 +59,7 @@ struct KeyPair {
         return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
     }
 
-    var isInEnclave: Bool {
+    package var isInEnclave: Bool {
         if case .found(let item) = privateHalf { return item.isEnclaveKey }
         return false
     }
@@ -74,7 +74,7 @@ struct KeyPair {
     }
 
     /// The public key, if it can be had without the private one.
-    var publicKey: VaultKey? {
+    package var publicKey: VaultKey? {
         if let publicHalf { return VaultKey.stored(in: publicHalf) }
         if enclaveRecord != nil, case .found(let item) = privateHalf {
             return VaultKey.stored(in: item)?.publicKey

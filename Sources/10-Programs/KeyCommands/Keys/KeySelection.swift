@@ -41,9 +41,9 @@ struct KeySelection: ParsableArguments {
 }
 
 /// The vault of a command about keys, in which it finds and uses them.
-struct KeyCommandSession {
+package struct KeyCommandSession {
     /// Asks for the passcode when it meets locked items.
-    let session: VaultSession
+    package let session: VaultSession
     /// Does not ask for the passcode.
     private let base: VaultSession
 
@@ -58,7 +58,7 @@ struct KeyCommandSession {
         KeyCommandSession(try .ofOwner(passcode))
     }
 
-    init(_ session: VaultSession) {
+    package init(_ session: VaultSession) {
         self.session = session
         base = session.withoutUnlocking
     }
@@ -66,19 +66,19 @@ struct KeyCommandSession {
     func status() throws -> VaultStatus { try base.perform(ReadStatus()) }
 
     /// The keys that can be seen with the vault as it is.
-    func inventory(_ group: String? = nil) throws -> KeyInventory {
+    package func inventory(_ group: String? = nil) throws -> KeyInventory {
         try KeyInventory(of: base, group: group)
     }
 
     /// The keys that can be seen with the vault unlocked, for which the passcode may be asked.
-    func unlockedInventory(_ group: String? = nil) throws -> KeyInventory {
+    package func unlockedInventory(_ group: String? = nil) throws -> KeyInventory {
         try KeyInventory(of: session, group: group)
     }
 
     /// Returns the private key of a pair, and asks for a person if the key requires it.
     ///
     /// - Parameter options: How to ask, now and when the key is used.
-    func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws -> VaultKey {
+    package func privateKey(of pair: KeyPair, _ options: AuthenticationOptions) throws -> VaultKey {
         guard pair.hasPrivateHalf else {
             throw Failure(
                 status: errSecItemNotFound,

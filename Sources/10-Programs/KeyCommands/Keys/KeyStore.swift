@@ -9,7 +9,9 @@ import VaultInterface
 import VaultKeys
 
 /// Options about where a new key is stored and what using it takes.
-struct KeyProtection: ParsableArguments {
+package struct KeyProtection: ParsableArguments {
+    package init() {}
+
     @Option(
         name: [.customLong("accessible"), .customLong("access")],
         help: ArgumentHelp("When the private key can be used.", valueName: "class"))
@@ -27,7 +29,7 @@ struct KeyProtection: ParsableArguments {
     @Option(help: ArgumentHelp("An application tag, by which programs find the key.", valueName: "text"))
     var tag: String?
 
-    func validate() throws {
+    package func validate() throws {
         guard group?.isEmpty != true, group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
@@ -36,6 +38,13 @@ struct KeyProtection: ParsableArguments {
                 "these requirements exclude each other: 'presence' stands alone or with 'password', and "
                     + "'biometry' excludes 'current-biometry'")
         }
+    }
+
+    /// For commands without these options.
+    package static var standard: KeyProtection {
+        var protection = KeyProtection()
+        (protection.accessible, protection.require, protection.group, protection.tag) = (nil, [], nil, nil)
+        return protection
     }
 
     /// Refuses requirements that nobody could meet, before a key is made.
@@ -48,7 +57,7 @@ struct KeyProtection: ParsableArguments {
     }
 
     /// Returns how the key is protected. A key of the enclave is for this device only, as it cannot leave it.
-    func accessControl(isEnclave: Bool) -> AccessControl {
+    package func accessControl(isEnclave: Bool) -> AccessControl {
         AccessControl(
             protection: accessible?.protection ?? (isEnclave ? .whenUnlockedThisDeviceOnly : .whenUnlocked),
             flags: flags)
@@ -56,10 +65,17 @@ struct KeyProtection: ParsableArguments {
 }
 
 /// Stores keys: both halves, and the public one so that it can be read at any time.
-struct KeyStore {
+package struct KeyStore {
     let session: KeyCommandSession
     let protection: KeyProtection
     let authentication: AuthenticationOptions
+
+    package init(
+        session: KeyCommandSession, protection: KeyProtection = .standard,
+        authentication: AuthenticationOptions = AuthenticationOptions()
+    ) {
+        (self.session, self.protection, self.authentication) = (session, protection, authentication)
+    }
 
     var group: String { protection.group ?? session.session.client.accessGroups.first ?? "keychain" }
 
@@ -82,7 +98,7 @@ struct KeyStore {
 
     /// Stores a key, and for a private key both halves. The public half is stored even if the private one is there
     /// already, because a program may have been killed between the two.
-    func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws -> KeyPair {
+    package func add(_ key: VaultKey, label: String?, _ control: AccessControl) throws -> KeyPair {
         var pair = KeyPair(hash: key.keyData.applicationLabel, group: group)
         var duplicate: VaultError?
         if key.keyClass == .private {

@@ -10,11 +10,11 @@ import SwiftASN1
 import VaultKeys
 
 /// The form of a public key.
-enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
+package enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
     case pem, der, openssh, jwk
 
     /// Returns the key in this form. Text ends with a newline.
-    func encoding(of key: VaultKey, comment: String) throws -> Data {
+    package func encoding(of key: VaultKey, comment: String) throws -> Data {
         let data = key.keyData
         switch self {
         case .der: return try Self.info(of: data)

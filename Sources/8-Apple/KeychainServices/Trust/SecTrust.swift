@@ -81,6 +81,10 @@ struct TrustAnswer {
     /// Why the question could not be worked on at all.
     var obstacle: String?
     var isForgiven = false
+    /// Whether the user's settings of trust forbid a certificate of the path.
+    var isDenied = false
+    /// Whether the path ends with a certificate that the user trusts.
+    var isTrustedByUser = false
     /// Whether somebody said of each certificate that it is not revoked, and until when that holds; nil if nobody was
     /// asked.
     var revocation: (isChecked: Bool, end: Date?)?
@@ -90,7 +94,7 @@ struct TrustAnswer {
     let purposes: [CertificatePath.Purpose]
     let date: Date
 
-    var isTrusted: Bool { (failure == nil && obstacle == nil) || isForgiven }
+    var isTrusted: Bool { !isDenied && ((failure == nil && obstacle == nil) || isForgiven) }
 
     init(to question: SecTrust.State) {
         chain = question.certificates.prefix(1).map { $0 }
@@ -129,9 +133,10 @@ struct TrustAnswer {
     var exceptions: Data { TrustExceptions.digest(of: self) }
 
     var result: SecTrustResultType {
+        if isDenied { return .deny }
         if isForgiven { return .proceed }
         if obstacle != nil { return .otherError }
-        guard let failure else { return .unspecified }
+        guard let failure else { return isTrustedByUser ? .proceed : .unspecified }
         return failure.isForgivable ? .recoverableTrustFailure : .fatalTrustFailure
     }
 
@@ -140,8 +145,10 @@ struct TrustAnswer {
         let name = chain.first?.certificate.subjectSummary ?? "without a name"
         var reason = obstacle.map { "could not be checked: \($0)" } ?? failure?.explanation ?? ""
         if obstacle == nil, let detail { reason += " (\(detail))" }
+        var status = obstacle == nil ? failure?.status ?? 0 : errSecInternal
+        if isDenied { (reason, status) = ("is not trusted: the user's settings forbid it", errSecTrustSettingDeny) }
         return NSError(
-            domain: NSOSStatusErrorDomain, code: Int(obstacle == nil ? failure?.status ?? 0 : errSecInternal),
+            domain: NSOSStatusErrorDomain, code: Int(status),
             userInfo: [NSLocalizedDescriptionKey: "“\(name)” certificate \(reason)"])
     }
 }

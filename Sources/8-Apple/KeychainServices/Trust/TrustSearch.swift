@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import OnlineChecks
 import OpenSSLCertificates
+import TrustSettings
 
 /// Looks for a path that fulfils all policies and has no revoked certificate.
 struct TrustSearch {
@@ -10,11 +11,15 @@ struct TrustSearch {
     private let check: RevocationCheck
     private let requiresAnswer: Bool
     private let issuers: IssuerSearch
+    /// Nil if only the program's own anchors count.
+    private let userTrust: UserTrust?
 
     /// How often the search begins again without an authority that is revoked.
     private static let mostRevoked = 8
 
-    init(_ question: SecTrust.State, _ date: Date) {
+    /// - Throws: If the user has settings of trust that cannot be read.
+    init(_ question: SecTrust.State, _ date: Date) throws {
+        userTrust = question.anchorsOnly ? nil : try UserTrust.read()
         (self.question, self.date) = (question, date)
         let flags = question.policies.compactMap(\.revocation).reduce(0, |)
         let asksForRevocation = question.policies.contains { $0.revocation != nil }
@@ -78,6 +83,8 @@ struct TrustSearch {
         for purpose in answer.purposes {
             var path = CertificatePath(certificates: certificates, date: date)
             path.anchors = question.anchors?.map(\.certificate.encoded) ?? []
+            let usersAnchors = userTrust?.anchors(for: purpose) ?? []
+            path.anchors += usersAnchors
             path.trustsSystem = !question.anchorsOnly
             path.purpose = purpose
             var outcome = try path.evaluated()
@@ -90,6 +97,9 @@ struct TrustSearch {
                 outcome = try path.evaluated()
             }
             answer.chain = outcome.chain.compactMap(SecCertificate.init(der:))
+            answer.isDenied = userTrust.map { !$0.denied(for: purpose).isDisjoint(with: outcome.chain) } ?? false
+            if answer.isDenied { break }
+            answer.isTrustedByUser = outcome.failure == nil && outcome.chain.last.map(usersAnchors.contains) ?? false
             if !chains.contains(outcome.chain) { chains.append(outcome.chain) }
             if let failure = outcome.failure {
                 answer.fail(failure, question.exceptions)
@@ -104,7 +114,8 @@ struct TrustSearch {
         let isForServer = answer.purposes.contains { if case .server = $0 { true } else { false } }
         guard let logs = question.logs, isForServer else { return }
         let check = TransparencyCheck(logs: logs, given: question.timestamps, date: date)
-        let anchors = Set(question.anchors?.map(\.certificate.encoded) ?? [])
+        let usersAnchors = answer.purposes.flatMap { userTrust?.anchors(for: $0) ?? [] }
+        let anchors = Set((question.anchors?.map(\.certificate.encoded) ?? []) + usersAnchors)
         for chain in chains {
             let certificates = chain.compactMap { try? Certificate(der: $0) }
             answer.isListed = check.isListed(certificates)

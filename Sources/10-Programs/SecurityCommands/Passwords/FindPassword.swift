@@ -15,16 +15,14 @@ struct FindPassword: SecuritySubcommand {
     var usage: String { kind.searchUsage + " [-g] [-w] [keychain ...]" }
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
-        try tool.checkKeychains(options.operands)
         let onlyPassword = options.contains("w")
         let showsPassword = onlyPassword || options.contains("g")
-        let session = try VaultSession.ofOwner()
-        let item = try kind.first(options, includingValues: showsPassword, session)
+        let (item, keychain) = try kind.first(options, includingValues: showsPassword, tool)
         let password = item.value ?? Data()
         if onlyPassword {
             return try tool.print(PasswordText(password).alone)
         }
-        try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
+        try tool.print(ItemText(item, keychain: keychain.path).lines)
         if showsPassword {
             tool.complain(plain: "password: " + PasswordText(password).described)
         }
@@ -42,18 +40,16 @@ struct DeletePassword: SecuritySubcommand {
     var usage: String { kind.searchUsage + " [keychain ...]" }
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
-        try tool.checkKeychains(options.operands)
-        let session = try VaultSession.ofOwner()
-        let item = try kind.first(options, includingValues: false, session)
+        let (item, keychain) = try kind.first(options, includingValues: false, tool)
         if let purpose = KeyPurpose(item) {
             let account = item.attribute(.account).map { AttributeText($0).forTerminal }
             let name = "'\(item.attribute(.service).map { AttributeText($0).forTerminal } ?? "")' '\(account ?? "")'"
             throw SecurityFailure(purpose.refusal(name, account: account))
         }
         try securing("SecKeychainItemDelete") {
-            _ = try session.perform(DeleteItems(ItemQuery(item: item)))
+            _ = try keychain.session.perform(DeleteItems(ItemQuery(item: item)))
         }
-        try tool.print(ItemText(item, keychain: tool.keychainPath()).lines)
+        try tool.print(ItemText(item, keychain: keychain.path).lines)
         tool.complain(plain: "password has been deleted.")
     }
 }
@@ -67,17 +63,18 @@ extension PasswordKind {
     }
 
     fileprivate func first(
-        _ options: ShortOptions, includingValues: Bool, _ session: VaultSession
-    ) throws -> StoredItem {
-        let query = ItemQuery(
-            itemClass: itemClass, attributes: try attributes(options), accessGroup: try session.ownGroup,
-            synchronizable: .any, limit: 1)
-        let found = try securing("SecKeychainSearchCopyNext") {
-            try session.perform(CopyItems(query, includingValues: includingValues))
+        _ options: ShortOptions, includingValues: Bool, _ tool: SecurityTool
+    ) throws -> (item: StoredItem, keychain: OpenedKeychain) {
+        let attributes = try attributes(options)
+        return try tool.first(options.operands) { keychain in
+            let query = ItemQuery(
+                itemClass: itemClass, attributes: attributes, accessGroup: try keychain.group, synchronizable: .any,
+                limit: 1)
+            // Says why an item is not found that is there.
+            let found = try securing("SecKeychainSearchCopyNext") {
+                try keychain.session.perform(CopyItems(query, includingValues: includingValues))
+            }
+            return found.first.map { ($0, keychain) }
         }
-        guard let item = found.first else {
-            throw SecurityFailure.vault(.itemNotFound, during: "SecKeychainSearchCopyNext")
-        }
-        return item
     }
 }

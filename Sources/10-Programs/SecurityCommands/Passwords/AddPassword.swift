@@ -29,17 +29,18 @@ struct AddPassword: SecuritySubcommand {
     }
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
-        try tool.checkKeychains(options.operands)
+        guard options.operands.count <= 1 else { throw SecurityFailure.usage("name one keychain") }
         var given = try kind.attributes(options)
         guard given[.account] != nil, let subject = given[kind.subject.name] else {
             throw SecurityFailure.usage("-a account and -\(kind.subject.letter) \(kind.subject.word) are needed")
         }
         let password = try password(options)
-        try OtherTool.refuseUnknownCopy()
-        let session = try VaultSession.ofOwner()
+        let keychain = try tool.keychain(options.operands.first)
+        if keychain.place == .login { try OtherTool.refuseUnknownCopy() }
+        let session = keychain.session
         if !isGeneric, given[.authenticationType] == nil { given[.authenticationType] = .string("dflt") }
 
-        let existing = try existing(given, session)
+        let existing = try existing(given, keychain)
         guard existing.isEmpty else {
             guard options.contains("U") else { throw SecurityFailure.vault(.duplicateItem, during: Self.operation) }
             return try update(existing, given, password, session)
@@ -68,18 +69,12 @@ struct AddPassword: SecuritySubcommand {
     /// Returns the items with this primary key, without a daemon in any group: for `security` they are all in one
     /// keychain.
     private func existing(
-        _ attributes: ItemAttributes, _ session: VaultSession
+        _ attributes: ItemAttributes, _ keychain: OpenedKeychain
     ) throws -> [StoredItem] {
-        let group = try securing(Self.operation) { try session.ownGroup }
         let query = ItemQuery(
-            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), accessGroup: group,
+            itemClass: kind.itemClass, attributes: kind.primaryKey(of: attributes), accessGroup: try keychain.group,
             synchronizable: .any)
-        do {
-            return try session.perform(CopyItems(query, includingValues: false))
-        } catch {
-            if error == .itemNotFound { return [] }
-            throw SecurityFailure.vault(error, during: Self.operation)
-        }
+        return try securing(Self.operation) { try keychain.items(query, includingValues: false) }
     }
 
     private func update(

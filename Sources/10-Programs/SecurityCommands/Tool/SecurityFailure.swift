@@ -10,21 +10,29 @@ enum SecurityFailure: Error {
     case operation(String, status: Int32, reason: String)
     /// A failure without one of Apple's status codes.
     case other(String)
+    /// A failure that was told already.
+    case reported
 
     /// Exit statuses: 2 for usage, else the low byte of the OSStatus.
     var exitCode: Int32 {
         switch self {
         case .usage: 2
         case .operation(_, let status, _): status & 0xFF
-        case .other: 1
+        case .other, .reported: 1
         }
     }
 
     var message: String {
         switch self {
         case .usage(let message), .other(let message): message
+        case .reported: ""
         case .operation(let name, _, let reason): "\(name): \(reason)"
         }
+    }
+
+    /// A failure with one of Apple's status codes, in Apple's words.
+    static func status(_ status: Int32, during operation: String) -> SecurityFailure {
+        .operation(operation, status: status, reason: SecurityWords.text(for: status))
     }
 
     /// Returns the vault's error in the words of `security`, which scripts look for.
@@ -32,15 +40,15 @@ enum SecurityFailure: Error {
         let reason =
             switch error {
             case .itemNotFound:
-                "The specified item could not be found in the keychain."
+                SecurityWords.text(for: errSecItemNotFound)
                     + (OtherTool.served.map { $0.isUnknownCopy ? "\n" + $0.note : "" } ?? "")
             case .itemExpired(let date):
-                "The specified item could not be found in the keychain.\n"
+                SecurityWords.text(for: errSecItemNotFound) + "\n"
                     + "It is there, and expired at \(Timestamp(date).iso8601): `keychain get --expired` reads it."
-            case .duplicateItem: "The specified item already exists in the keychain."
-            case .interactionNotAllowed, .itemPasswordMissing: "User interaction is not allowed."
-            case .authenticationFailed: "The user name or passphrase you entered is not correct."
-            case .userCanceled: "User canceled the operation."
+            case .duplicateItem: SecurityWords.text(for: errSecDuplicateItem)
+            case .interactionNotAllowed, .itemPasswordMissing: SecurityWords.text(for: errSecInteractionNotAllowed)
+            case _ where error.osStatus == errSecAuthFailed: SecurityWords.text(for: errSecAuthFailed)
+            case .userCanceled: SecurityWords.text(for: errSecUserCanceled)
             default: error.description
             }
         return .operation(operation, status: error.osStatus, reason: reason)
@@ -48,7 +56,9 @@ enum SecurityFailure: Error {
 
     /// An error of `keychain` in the words of `security`.
     init(_ error: any Error) {
-        self = error as? SecurityFailure ?? .other(Failure(error).message)
+        self =
+            error as? SecurityFailure ?? (error as? VaultError).map { .vault($0, during: "SecKeychain") }
+            ?? .other(Failure(error).message)
     }
 }
 

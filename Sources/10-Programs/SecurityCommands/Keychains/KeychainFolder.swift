@@ -1,0 +1,80 @@
+import Bytes
+import CLibrary
+import CommandKit
+import FoundationEssentials
+import KeychainDaemon
+import PrivateFiles
+import ProcessVault
+import StatusCodes
+import VaultInterface
+
+/// The folder of a keychain that `create-keychain` made.
+struct KeychainFolder: Sendable {
+    let path: String
+
+    /// What is under way has another name, which is that of no keychain: it is being made, or being deleted. Whoever
+    /// holds the lock of the search list may remove it.
+    private var remains: String {
+        let parts = path.split(separator: "/")
+        return parts.dropLast().reduce(into: "") { $0 += "/" + $1 } + "/.\(parts.last ?? "").new"
+    }
+
+    /// Makes a keychain. Hold the lock of the search list.
+    ///
+    /// A process that is killed leaves nothing under the keychain's name.
+    ///
+    /// - Parameter password: Empty for a keychain without a passcode.
+    func make(_ password: SecretBytes) throws {
+        var info = stat()
+        guard lstat(path, &info) != 0 else { throw exists }
+        try removeRemains()
+        // Nothing that somebody else put there meanwhile is used.
+        guard mkdir(remains, 0o700) == 0, chmod(remains, 0o700) == 0 else {
+            throw SecurityFailure.other(
+                "SecKeychainCreate \(path.escapedForTerminal): \(String(cString: strerror(errno))): make the keychain in a "
+                    + "folder that you can write to")
+        }
+        let folder = try PrivateFolder(existing: remains)
+        do {
+            let session = VaultSession.ofOwner(in: try ProcessVault.vault(in: remains, socket: nil).vault)
+            if !password.isEmpty { try session.perform(SetPasscode(password, options: PasscodeOptions())) }
+            ProcessVault.closeVault(in: remains)
+            try KeychainSettings().write(to: folder)
+            try folder.move(to: path)
+        } catch {
+            ProcessVault.closeVault(in: remains)
+            try? removeRemains()
+            // Somebody else put something there meanwhile.
+            if lstat(path, &info) == 0 { throw exists }
+            throw error
+        }
+    }
+
+    private var exists: SecurityFailure {
+        .operation(
+            "SecKeychainCreate \(path.escapedForTerminal)", status: errSecDuplicateKeychain,
+            reason: "A keychain with the same name already exists.")
+    }
+
+    private func removeRemains() throws {
+        var info = stat()
+        guard lstat(remains, &info) == 0 else { return }
+        guard info.st_uid == geteuid() else {
+            throw SecurityFailure.other("\(remains.escapedForTerminal) belongs to another user: choose another folder")
+        }
+        // Follows no link.
+        try FileManager.default.removeItem(atPath: remains)
+    }
+
+    /// Destroys the keys and items of the keychain, and then its folder. Hold the lock of the search list.
+    func destroy() throws {
+        try KeychainKeeper(folder: path).stop()
+        let folder = try PrivateFolder(existing: path)
+        let session = VaultSession.ofOwner(in: try ProcessVault.vault(in: path, socket: nil).vault)
+        try session.perform(EraseVault())
+        ProcessVault.closeVault(in: path)
+        try removeRemains()
+        try folder.move(to: remains)
+        try removeRemains()
+    }
+}
