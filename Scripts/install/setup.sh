@@ -111,6 +111,11 @@ if ((tests)); then
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)
     compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)
+    # The second opinion on one-time codes.
+    [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
+    # Pictures of codes.
+    command -v zbarimg >/dev/null || missing+=(zbar-tools)
+    command -v qrencode >/dev/null || missing+=(qrencode)
     # Clipboards, an editor and shells, for what a person does at a terminal.
     command -v tmux >/dev/null || missing+=(tmux)
     command -v Xvfb >/dev/null || missing+=(xvfb)
@@ -148,8 +153,6 @@ if [[ ${1-} == --peers ]]; then
     # pip and keyring come from PyPI, into a folder of the test.
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     [[ -x /usr/bin/aws ]] || missing+=(awscli)
-    # The second opinion on one-time codes.
-    [[ -x /usr/bin/oathtool ]] || missing+=(oathtool)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.

@@ -7,8 +7,8 @@ import Synchronization
 import Vault
 import VaultInterface
 
-/// Ends the daemon of a keychain that `security` unlocked, as soon as the keychain is locked: by `lock-keychain`, by the
-/// session, or after the time of its settings without a request.
+/// Ends the daemon of a keychain that `security` unlocked, as soon as the keychain is locked: by `lock-keychain`, by
+/// the session, or after the time of its settings without a request.
 struct KeychainEnd: Service {
     let vault: EmbeddedVault
     let folder: PrivateFolder

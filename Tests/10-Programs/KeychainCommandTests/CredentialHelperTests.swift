@@ -318,10 +318,13 @@ import Testing
             keychain credential postgres large --with-key host | systemd-creds decrypt --name=large - - | cmp - large && echo same
             keychain credential postgres none > none; echo $?; keychain credential postgres app --name a/b > none; echo $?
             PATH=${PATH%%:/usr/bin*} keychain credential postgres app > none; echo $?
+            keychain credential postgres app --name db --with-key host --pretty | grep -c '^SetCredentialEncrypted=db:'
+            keychain credential postgres app --name db --with-key host --not-after 2001-01-01 2>none > none; echo $?
+            keychain credential postgres app --name db --with-key host --not-after +1y | systemd-creds decrypt --name=db - -
             """)
         #expect(
             outcome.text.split(separator: "\n").map(String.init) == [
-                "0", "0", "swordfish", "refused", "same", "44", "64", "127",
+                "0", "0", "swordfish", "refused", "same", "44", "64", "127", "1", "1", "swordfish",
             ], "\(outcome.text)\(outcome.errors)")
     }
 }

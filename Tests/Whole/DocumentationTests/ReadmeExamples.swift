@@ -74,6 +74,22 @@ import Testing
         }
     }
 
+    @Test func passwordsAndMoves() throws {
+        try withTestKeychain { _ in
+            let old = Keychain(service: "Mail", accessibility: .afterFirstUnlock)
+            try old.set("moved", for: "bob")
+            let keychain = Keychain(service: "com.example.mail")
+            try keychain.set(Keychain.generatePassword(), for: "ada")  // or .generatePassword(.words(6))
+            try keychain.set(OneTimePassword("otpauth://totp/Example:ada?secret=GEZDGNBVGY3TQOJQ"), for: "ada/code")
+            let code = try keychain.get(OneTimePassword.self, for: "ada/code")?.code(at: Date())
+            // After a service got another name: all items, with their former versions, in one step.
+            try keychain.migrate(from: Keychain(service: "Mail", accessibility: .afterFirstUnlock))
+            #expect(code?.count == 6)
+            #expect(try keychain.get(String.self, for: "bob") == "moved")
+            #expect(try keychain.get(String.self, for: "ada")?.count == 20)
+        }
+    }
+
     @Test func versionsAndChanges() throws {
         try withTestKeychain { _ in
             let keys = Keychain(service: "com.example.keys")

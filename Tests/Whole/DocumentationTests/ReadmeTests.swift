@@ -11,7 +11,7 @@ import Testing
         let examples = try ["README.md", "Documentation/Use/Swift.md"].flatMap { page in
             try Self.swiftBlocks(in: Repository.file(page))
         }.filter { !$0.contains { $0.hasPrefix("dependencies:") } }
-        #expect(examples.count == 14)
+        #expect(examples.count == 15)
         for example in examples {
             let statements = example.filter { !$0.hasPrefix("import ") }
             // An example may be interrupted by expectations, but no line of it may be missing or move.

@@ -110,7 +110,8 @@ struct ImportCommand: DocumentedCommand {
 
     func run() throws {
         guard let file else { throw ValidationError("name a file, or say `keychain import secret-service`") }
-        let bytes = try BytesInput.readExport(file, limit: ExchangeReader.largest)
+        var bytes = try BytesInput.readExport(file, limit: ExchangeReader.largest)
+        if let text = try CodePicture.text(of: bytes, at: file) { bytes = text }
         let chosen = format.flatMap(ExchangeFormat.init(rawValue:))
         if format != Self.keys, !ImportedFile.isMeant(bytes), let format = chosen ?? ExchangeReader.format(of: bytes) {
             return try importEntries(bytes, format, file)

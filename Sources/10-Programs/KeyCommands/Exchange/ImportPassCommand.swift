@@ -121,7 +121,7 @@ struct ImportPassCommand: DocumentedCommand {
         } else {
             command = ["gpg", "--batch", "--quiet", "--decrypt", "--", path]
         }
-        guard let outcome = ChildOutput.run(command, limit: Self.largest, patience: .seconds(wait)) else {
+        guard let outcome = ToolProcess.outcome(of: command, limit: Self.largest, patience: .seconds(wait)) else {
             throw Refusal(reason: "\(command[0]) cannot be started (\(String(cString: strerror(errno)))): install it")
         }
         guard let status = outcome.status else {

@@ -54,6 +54,8 @@ struct EditedSecret {
         closeDescriptors(from: 3, in: &actions)
         // The terminal's signals are for the editor; a signal to this process must not leave the file behind.
         guard let signals = EndingSignals() else { throw .system("there is no descriptor left", errno) }
+        // Whoever started this program may ignore the signal, and the kernel would then forget how children end.
+        signal(SIGCHLD, SIG_DFL)
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0

@@ -38,6 +38,15 @@ struct CredentialCommand: DocumentedCommand {
             valueName: "key"))
     var key = "auto"
 
+    @Option(
+        name: .customLong("not-after"),
+        help: ArgumentHelp(
+            "When systemd refuses it, as in '2027-01-31 12:00 UTC' (systemd.time(7)).", valueName: "time"))
+    var end: String?
+
+    @Flag(help: "Write the lines SetCredentialEncrypted= for the unit's own file.")
+    var pretty = false
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -49,7 +58,7 @@ struct CredentialCommand: DocumentedCommand {
         // systemd.exec(5): a name is that of a file.
         guard !name.isEmpty, name.utf8.count <= 255, !name.contains("/"), !name.contains(":"), name != ".", name != ".."
         else { throw Failure.usage("'\(name.escapedForTerminal)' cannot be a credential's name: say --name") }
-        guard !StandardOutput.isTerminal else {
+        guard pretty || !StandardOutput.isTerminal else {
             throw Failure.usage("the credential is for a file: add > FILE")
         }
         let program = try RunProgram("systemd-creds", searchPath: Environment.value(of: "PATH"))
@@ -58,7 +67,9 @@ struct CredentialCommand: DocumentedCommand {
         let input = try Self.memoryFile(with: item.value ?? Data())
         defer { close(input) }
         guard dup2(input, 0) == 0 else { throw Failure.system("the secret cannot be passed on", errno) }
-        throw program.replaceThisProcess(arguments: ["encrypt", "--with-key=\(key)", "--name=\(name)", "-", "-"])
+        let options = ["--with-key=\(key)", "--name=\(name)"] + (end.map { ["--not-after=\($0)"] } ?? [])
+        throw program.replaceThisProcess(
+            arguments: ["encrypt"] + options + (pretty ? ["--pretty"] : []) + ["-", "-"])
     }
 
     /// Returns the descriptor of a file that is in memory alone.

@@ -27,8 +27,8 @@ struct KeychainKeeper: Sendable {
         return path.utf8.count < 108 ? path : nil
     }
 
-    /// Returns the keychain: that of its daemon, else in this process. Waits for the end of a daemon that does not answer
-    /// any more because it ends.
+    /// Returns the keychain: that of its daemon, else in this process. Waits for the end of a daemon that does not
+    /// answer any more because it ends.
     func open() throws -> (vault: any Vault, isServed: Bool) {
         let deadline = ContinuousClock.now + .seconds(5)
         while true {

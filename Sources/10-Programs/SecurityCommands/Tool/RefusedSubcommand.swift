@@ -7,7 +7,7 @@ enum RefusedSubcommand {
         ("create-db", "databases of CSSM do not exist here: create-keychain makes a keychain"),
         ("create-filevaultmaster-keychain", "there is no FileVault here: see LUKS and `keychain file`"),
         ("create-key-loop", "this is a test of macOS"),
-        ("create-csr", "use `keychain key request`, which signs with keys of the enclave, too"),
+        ("create-csr", "use `keychain key csr`, which signs with keys of the enclave, too"),
         ("create-keypair", "use `keychain key create`, which makes keys in the enclave, too"),
         ("execute-with-privileges", "there is no Authorization Services here: see pkexec of polkit"),
         ("export-smartcard", "smart cards are not part of the keychain here: see pkcs11-tool of OpenSC"),
