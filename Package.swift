@@ -412,7 +412,7 @@ if !isFetched {
             "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
-        tests("SSHAgentTests", uses: "SSHAgent", "TestSupport", crypto),
+        tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
         tests(
             "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",
             "Vault", "VaultInterface", crypto, exclude: ["Peer"], hasFixtures: true))
