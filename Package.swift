@@ -305,7 +305,8 @@ if !isFetched {
         module(
             "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",
             "KeychainModel", "OneTimeCodes", "OpenSSLCertificates", "PasswordCommands", "PasswordGeneration",
-            "Presence", "ProcessVault", "SecureMemory", "StatusCodes", "VaultInterface", arguments, crypto),
+            "Presence", "ProcessVault", "SecureMemory", "StatusCodes", "SystemLibraries",
+            "VaultInterface", arguments, crypto),
         module(
             "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "Enclave",
             "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",

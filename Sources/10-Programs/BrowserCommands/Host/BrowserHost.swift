@@ -34,7 +34,7 @@ package enum BrowserHost {
         let conversation = HostConversation(
             prompt: prompt, output: HostOutput(1), browser: BrowserName.ofParent ?? "browser")
         defer { conversation.end() }
-        conversation.tellOfLocking()
+        conversation.watchPresentVault()
         while let message = try HostMessages.read(0) { try conversation.take(message) }
     }
 }

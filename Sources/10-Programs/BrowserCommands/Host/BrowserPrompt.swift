@@ -2,8 +2,8 @@ import Access
 import Dispatch
 import Presence
 
-/// Asks in a dialog of pinentry: who uses a browser is at its display, not at the terminal that it may have been started
-/// from. Questions go away when the browser does.
+/// Asks in a dialog of pinentry: who uses a browser is at its display, not at the terminal that it may have been
+/// started from. Questions go away when the browser does.
 final class BrowserPrompt: PasscodePrompt {
     /// How long a person has to answer.
     private static let time = Duration.seconds(120)
@@ -31,11 +31,11 @@ final class BrowserPrompt: PasscodePrompt {
         asking(cancellation) { base.hold(message, until: deadline, cancellation: $0) }
     }
 
-    /// Returns whether a person agrees. Nobody is asked without a display.
+    /// Returns whether a person agrees; nil if nobody answered, or if there is no display to ask on.
     ///
     /// - Parameter button: What the button says that agrees.
-    func isAgreed(_ question: String, button: String) -> Bool {
-        guard isAvailable else { return false }
+    func isAgreed(_ question: String, button: String) -> Bool? {
+        guard isAvailable else { return nil }
         return asking(Cancellation()) {
             base.confirm(question, button: button, until: .now + Self.time, cancellation: $0)
         }

@@ -45,6 +45,7 @@ extension HostConversation {
         if status.isPasscodeSet, status.lockState != .unlocked {
             guard unlocking, try session.unlockIfPossible() else { throw HostError.databaseNotOpened }
         }
+        watchLock(session)
         return session.withoutUnlocking
     }
 
@@ -72,7 +73,7 @@ extension HostConversation {
                 The browser \(browser) wants to ask the keychain for logins.
                 The keychain will know it as '\(name)', and ask you again for each site.
                 """
-            guard prompt.isAgreed(question, button: "Connect") else { throw HostError.denied }
+            guard prompt.isAgreed(question, button: "Connect") == true else { throw HostError.denied }
         }
         try associations.store(Association(key: key, browser: browser, sites: []), as: name)
         state.withLock { $0.association = name }
@@ -116,16 +117,18 @@ extension HostConversation {
     ) throws {
         guard !association.association.sites.contains(page.text) else { return }
         guard !state.withLock({ $0.refused.contains(page.text) }) else { throw HostError.denied }
-        let names = accounts.prefix(8).map { $0.isEmpty ? "a login without a name" : "'\($0.prefix(80))'" }
+        // A line break in a name could look like words of the question.
+        let names = accounts.prefix(8).map { name in
+            name.isEmpty ? "a login without a name" : "'\(String(name.prefix(80).map { $0.isNewline ? " " : $0 }))'"
+        }
         let question = """
             The browser '\(association.name)' wants the logins of \(page.text): \(names.joined(separator: ", ")).
             The keychain remembers that you allow it.
             """
-        guard prompt.isAgreed(question, button: "Allow") else {
-            // Every page of the site would ask again.
-            state.withLock { _ = $0.refused.insert(page.text) }
-            throw HostError.denied
-        }
+        let isAgreed = prompt.isAgreed(question, button: "Allow")
+        // Every page of the site would ask again.
+        if isAgreed == false { state.withLock { _ = $0.refused.insert(page.text) } }
+        guard isAgreed == true else { throw HostError.denied }
         let associations = try Associations(session)
         // It may have changed while the person was asked.
         guard var present = try associations.named(association.name) else { throw HostError.associationFailed }
@@ -144,7 +147,7 @@ extension HostConversation {
         let association = try association(in: request, session)
         let page = try page(request)
         let logins = try BrowserLogins(session)
-        let found = try logins.matching(page)
+        let found = logins.matching(page)
         guard !found.isEmpty else { throw HostError.noLogins }
         try requireConsent(for: page, found.map(\.account), association, session)
         var entries: [JSONValue] = []
@@ -177,16 +180,19 @@ extension HostConversation {
         let account = request["login"] ?? ""
         let logins = try BrowserLogins(session)
         if let number = request["uuid"] {
-            guard let login = try logins.matching(page).first(where: { $0.number == number.lowercased() }) else {
+            guard let login = logins.matching(page).first(where: { $0.number == number.lowercased() }) else {
                 throw HostError.noEntry
             }
             try requireConsent(for: page, [login.account], association, session)
             try logins.change(login, to: password, account: account)
         } else {
             // A new login takes nothing from the vault; another password for one that is there does.
-            let present = try logins.matching(page).filter { $0.distance == 0 && $0.account == account }
-            if !present.isEmpty { try requireConsent(for: page, [account], association, session) }
-            try logins.store(password, account: account, of: page)
+            if let present = logins.matching(page).first(where: { $0.distance == 0 && $0.account == account }) {
+                try requireConsent(for: page, [account], association, session)
+                try logins.change(present, to: password, account: account)
+            } else {
+                try logins.store(password, account: account, of: page)
+            }
         }
         return ["count": .null, "entries": .null, "error": .string("")]
     }
@@ -197,7 +203,7 @@ extension HostConversation {
         let logins = try BrowserLogins(session)
         // The request does not say for which page: the browser has to be allowed the logins of one that has this login.
         for page in association.association.sites.compactMap(PageAddress.init) {
-            guard let login = try logins.matching(page).first(where: { $0.number == number }) else { continue }
+            guard let login = logins.matching(page).first(where: { $0.number == number }) else { continue }
             guard let code = try logins.code(of: login, on: page, isAsked: true) else { break }
             return ["totp": .string(code)]
         }
@@ -206,13 +212,7 @@ extension HostConversation {
 
     private func generatePassword(_ session: VaultSession) throws -> [String: JSONValue] {
         _ = try association(session)
-        let recipe = PasswordRecipe.characters()
-        let password = try recipe.password()
-        let bits = "\(Int(clamping: Int64(clamping: recipe.entropy)))"
-        return [
-            "password": .string(password),
-            "entries": .array([.object(["login": .string(bits), "password": .string(password)])]),
-        ]
+        return ["password": .string(try PasswordRecipe.characters().password())]
     }
 
     private func groups(_ session: VaultSession) throws -> [String: JSONValue] {

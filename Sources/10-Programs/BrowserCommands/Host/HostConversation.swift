@@ -4,6 +4,7 @@ import Dispatch
 import ExchangeFormats
 import FoundationEssentials
 import ProcessVault
+import StatusCodes
 import Synchronization
 import VaultInterface
 
@@ -23,6 +24,7 @@ final class HostConversation: Sendable {
         var association: String?
         /// The sites whose logins a person refused, until the browser ends.
         var refused: Set<String> = []
+        var isLockWatched = false
     }
 
     let state = Mutex(State())
@@ -111,19 +113,24 @@ final class HostConversation: Sendable {
             members["version"] = .string(Self.version)
             members["success"] = .string("true")
             let plain = try JSONValue.object(members).encoded()
-            guard let sealed = request.client.keys.seal(plain, request.nonce.next),
-                write(
-                    [
-                        "action": .string(request.action.rawValue), "nonce": .string(request.nonce.next.text),
-                        "message": .string(sealed.base64EncodedString()),
-                    ], request.number)
-            else { throw HostError.unknown }
+            guard let sealed = request.client.keys.seal(plain, request.nonce.next) else { throw HostError.unknown }
+            let isWritten = write(
+                [
+                    "action": .string(request.action.rawValue), "nonce": .string(request.nonce.next.text),
+                    "message": .string(sealed.base64EncodedString()),
+                ], request.number)
+            guard isWritten else { throw Self.tooLong }
         } catch {
             // The protocol has a number alone; the browser's log has the reason.
             if !(error is HostError) { _ = Failure(error).report(asJSON: false) }
             refuse(request.action.rawValue, request.number, HostError(error))
         }
     }
+
+    private static let tooLong = Failure(
+        status: errSecDataTooLarge,
+        "the logins of the page are longer than the \(HostMessages.longest) bytes that browsers take: delete some, or "
+            + "shorten them")
 
     private func refuse(_ action: String, _ number: String?, _ error: HostError) {
         write(
@@ -143,11 +150,21 @@ final class HostConversation: Sendable {
 
     // MARK: The lock
 
-    /// Tells the extension whenever the vault is locked or unlocked.
-    func tellOfLocking() {
+    /// Tells the extension of the lock of a vault that is there already.
+    func watchPresentVault() {
         guard (try? ProcessVault.exists()) == true, let session = try? VaultSession.ofOwner(prompt: prompt) else {
             return
         }
+        watchLock(session)
+    }
+
+    /// Tells the extension from now on whenever the vault is locked or unlocked.
+    func watchLock(_ session: VaultSession) {
+        let isWatched = state.withLock { state in
+            defer { state.isLockWatched = true }
+            return state.isLockWatched
+        }
+        guard !isWatched else { return }
         let events = session.vault.lockEvents()
         Task.detached { [weak self] in
             var isFirst = true

@@ -21,7 +21,7 @@ enum HostError: Int, Error {
     var message: String {
         switch self {
         case .unknown: "The keychain could not do it; the browser's log says why"
-        case .databaseNotOpened: "The keychain is locked"
+        case .databaseNotOpened: "The keychain is locked, or not made yet"
         case .publicKeyNotReceived: "The browser's public key is not known; connect again"
         case .cannotDecrypt: "The message cannot be decrypted"
         case .denied: "Refused, or there is no display to ask a person on"

@@ -22,42 +22,42 @@ struct BrowserLogins {
     }
 
     private let session: VaultSession
-    private let group: String?
+    private let internetPasswords: [StoredItem]
+    private let genericPasswords: [StoredItem]
 
     /// The attribute with the address of a login, and the start of those with its further addresses.
     private static let url = "url"
     /// The attribute that holds the parts of an entry together.
     private static let entry = "entry"
 
+    /// Looks up what there is, without the passwords. Asks nobody.
     init(_ session: VaultSession) throws {
         self.session = session
-        group = try session.ownGroup
+        let group = try session.ownGroup
+        let now = Date()
+        func items(_ itemClass: ItemClass) throws -> [StoredItem] {
+            let query = ItemQuery(itemClass: itemClass, accessGroup: group, synchronizable: .any)
+            // Items that expired, or that have a password of their own, are no logins: nobody could give that password.
+            return try session.described(query) { _ in }.filter {
+                !$0.isExpired(now) && $0.accessControl.flags?.contains(.applicationPassword) != true
+            }
+        }
+        // What docker and git keep for themselves is nothing for a page.
+        internetPasswords = try items(.internetPassword).filter {
+            $0.securityDomain == nil && $0.customAttributes["git-authtype"] == nil
+        }
+        genericPasswords = try items(.genericPassword)
     }
 
-    /// Finds the logins of a page, without their passwords, and asks nobody. The one that fits best comes first.
-    func matching(_ page: PageAddress) throws -> [Login] {
-        let items = try items(.internetPassword).filter(isLogin) + items(.genericPassword)
-        let logins = items.compactMap { item -> Login? in
+    /// Returns the logins of a page. The one that fits best comes first.
+    func matching(_ page: PageAddress) -> [Login] {
+        let logins = (internetPasswords + genericPasswords).compactMap { item -> Login? in
             let distances = Self.addresses(of: item).compactMap(page.distance)
             return distances.min().map { Login(item: item, distance: $0) }
         }
         return logins.sorted {
             ($0.distance, $1.item.modificationDate) < ($1.distance, $0.item.modificationDate)
         }
-    }
-
-    /// Items that expired, or that have a password of their own, are no logins: nobody could give that password.
-    private func items(_ itemClass: ItemClass) throws -> [StoredItem] {
-        let query = ItemQuery(itemClass: itemClass, accessGroup: group, synchronizable: .any)
-        let now = Date()
-        return try session.described(query) { _ in }.filter {
-            !$0.isExpired(now) && $0.accessControl.flags?.contains(.applicationPassword) != true
-        }
-    }
-
-    /// What docker and git keep for themselves is nothing for a page.
-    private func isLogin(_ item: StoredItem) -> Bool {
-        item.securityDomain == nil && item.customAttributes["git-authtype"] == nil
     }
 
     private static func addresses(of item: StoredItem) -> [InternetAddress] {
@@ -112,7 +112,7 @@ struct BrowserLogins {
     ///
     /// - Parameter isAsked: Whether the extension asks for this code. Otherwise nobody is asked, and no counter counts.
     func code(of login: Login, on page: PageAddress, isAsked: Bool) throws -> String? {
-        guard let item = try source(of: login, page),
+        guard let item = source(of: login, page),
             let text = try value(
                 of: item, "give \(page.text) the one-time code of '\(login.account)'",
                 interaction: isAsked ? .allow : .skip),
@@ -134,8 +134,8 @@ struct BrowserLogins {
     }
 
     /// Finds what the codes of a login are made from: the one of the same entry, else the one of its host.
-    private func source(of login: Login, _ page: PageAddress) throws -> StoredItem? {
-        let sources = try items(.genericPassword).filter {
+    private func source(of login: Login, _ page: PageAddress) -> StoredItem? {
+        let sources = genericPasswords.filter {
             $0.text(.service)?.hasPrefix(EntryService.codePrefix) == true
         }
         if let entry = login.item.customAttributes[Self.entry],
@@ -143,10 +143,10 @@ struct BrowserLogins {
         {
             return source
         }
-        let hosts = [login.item.text(.server), page.host].compactMap { $0?.lowercased() }
+        let hosts = [login.item.text(.server).map(HostName.ascii), page.host].compactMap(\.self)
         for host in hosts {
             let found = sources.filter {
-                $0.text(.service)?.lowercased() == EntryService.codePrefix + host
+                $0.text(.service)?.dropFirst(EntryService.codePrefix.count).lowercased() == host
                     && $0.customAttributes[Self.entry] == nil
             }
             if let own = found.first(where: { $0.text(.account) == login.item.text(.account) }) { return own }

@@ -6,7 +6,7 @@ import PasswordCommands
 struct PageAddress: Hashable {
     /// `https` or `http`.
     let scheme: String
-    /// In small letters.
+    /// In small letters of ASCII.
     let host: String
     /// Also if it is the scheme's own.
     let port: Int64
@@ -25,7 +25,7 @@ struct PageAddress: Hashable {
     /// Returns nil for an address without a scheme, or with that of no web page.
     init?(_ address: InternetAddress) {
         guard let scheme = address.scheme, let own = Self.ports[scheme] else { return nil }
-        let host = address.host.lowercased()
+        let host = HostName.ascii(address.host)
         guard (1...Self.longestHost).contains(host.utf8.count) else { return nil }
         (self.scheme, self.host, port) = (scheme, host, address.port ?? own)
     }
@@ -44,14 +44,17 @@ struct PageAddress: Hashable {
 
     // MARK: Logins of the page
 
-    /// How well a stored address fits the page: 0 for its own host, and one more for each label that the page's host
-    /// has besides. Nil if a login with that address must not go to the page.
+    /// How far a stored address is from the page: 0 for the page's own site, 1 for the same host without encryption,
+    /// and 2 more for each label that the page's host has besides.
+    ///
+    /// - Returns: Nil if a login with that address must not go to the page.
     func distance(to stored: InternetAddress) -> Int? {
         // Who wrote no scheme meant the web as it is, which is encrypted.
         var stored = stored
         stored.scheme = stored.scheme ?? "https"
         guard let other = PageAddress(stored), isAllowed(other) else { return nil }
-        return host == other.host ? 0 : labels(below: other.host)
+        guard let labels = host == other.host ? 0 : labels(below: other.host) else { return nil }
+        return 2 * labels + (scheme == other.scheme ? 0 : 1)
     }
 
     /// A login for an encrypted page never goes to one that is not. The other way is what sites do when they move.

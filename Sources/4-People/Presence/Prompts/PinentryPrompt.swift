@@ -73,18 +73,18 @@ package struct PinentryPrompt: PasscodePrompt {
     /// Asks whether the person agrees.
     ///
     /// - Parameter button: What the button says that agrees.
-    /// - Returns: False also if nobody answers in time, or pinentry does not work.
+    /// - Returns: Nil if nobody answers in time, or pinentry does not work.
     package func confirm(
         _ text: String, button: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation
-    ) -> Bool {
-        guard let program else { return false }
+    ) -> Bool? {
+        guard let program else { return nil }
         do throws(AssuanError) {
             let dialog = try PinentryProcess(
                 program, terminal: terminal, conversation: .init(deadline: deadline, cancellation: cancellation))
             try dialog.confirm(text, button: button)
             return true
         } catch {
-            return false
+            return error == .canceled && !cancellation.isCanceled ? false : nil
         }
     }
 
