@@ -111,6 +111,11 @@ if ((tests)); then
     # A browser that uses the pages of Examples/Friendvatars, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)
     compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)
+    # Browsers that get logins, their extension, and what speaks to them.
+    command -v firefox-esr >/dev/null || missing+=(firefox-esr)
+    [[ -e /usr/share/webext/keepassxc-browser/manifest.json ]] || missing+=(webext-keepassxc-browser)
+    /usr/bin/python3 -c 'import nacl, websockets' 2>/dev/null || missing+=(python3-nacl python3-websockets)
+    ldconfig -p | grep -q 'libidn2\.so\.0 ' || missing+=(libidn2-0)
     # Clipboards, an editor and shells, for what a person does at a terminal.
     command -v tmux >/dev/null || missing+=(tmux)
     command -v Xvfb >/dev/null || missing+=(xvfb)
