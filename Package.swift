@@ -311,12 +311,18 @@ if !isFetched {
             "RunCommands", uses: "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles", "ProcessVault",
             "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface", arguments),
         module(
+            "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",
+            "KeychainModel", "OneTimeCodes", "OpenSSLCertificates", "PasswordCommands", "PasswordGeneration",
+            "Presence", "ProcessVault", "SecureMemory", "StatusCodes", "SystemLibraries",
+            "VaultInterface", arguments, crypto),
+        module(
             "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "Enclave",
             "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",
             "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecureMemory", "StatusCodes", "SystemLibraries", "Vault",
             "VaultInterface", "VaultService", arguments),
         program(
-            "KeychainCommand", uses: "Bytes", "CLibrary", "CommandKit", "DatabaseCommands", "FileCommands",
+            "KeychainCommand", uses: "BrowserCommands", "Bytes", "CLibrary", "CommandKit", "DatabaseCommands",
+            "FileCommands",
             "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands",
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
             arguments),

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 prefix=$2
-helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass)
+helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass keychain-browser)
 completions=(
     bash "$prefix/share/bash-completion/completions/keychain"
     zsh "$prefix/share/zsh/site-functions/_keychain"
@@ -48,7 +48,7 @@ binary=$1/keychain
 install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 # Under this name it is the daemon. This replaces the separate program of older versions.
 ln -sf keychain "$prefix/bin/keychaind"
-# And under these the helper that git, docker, cargo or ssh starts.
+# And under these the helper that git, docker, cargo, ssh or a browser starts.
 for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"

@@ -116,6 +116,11 @@ if ((tests)); then
     # Pictures of codes.
     command -v zbarimg >/dev/null || missing+=(zbar-tools)
     command -v qrencode >/dev/null || missing+=(qrencode)
+    # Browsers that get logins, their extension, and what speaks to them.
+    command -v firefox-esr >/dev/null || missing+=(firefox-esr)
+    [[ -e /usr/share/webext/keepassxc-browser/manifest.json ]] || missing+=(webext-keepassxc-browser)
+    /usr/bin/python3 -c 'import nacl, websockets' 2>/dev/null || missing+=(python3-nacl python3-websockets)
+    ldconfig -p | grep -q 'libidn2\.so\.0 ' || missing+=(libidn2-0)
     # Clipboards, an editor and shells, for what a person does at a terminal.
     command -v tmux >/dev/null || missing+=(tmux)
     command -v Xvfb >/dev/null || missing+=(xvfb)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrowserCommands
 import CommandKit
 import DatabaseCommands
 import FileCommands
@@ -53,7 +54,7 @@ struct KeychainTool: DocumentedCommand {
                 "history", "restore", "purge", "watch",
             ]
         ),
-        ("Logins of sites and services", ["internet", "aws", "kube"]),
+        ("Logins of sites and services", ["internet", "browser", "aws", "kube"]),
         ("Keys and certificates", ["key", "cert", "ssh-agent"]),
         ("Files and databases", ["file", "mount", "unmount", "db"]),
         ("From and to other programs and machines", ["import", "export", "send", "receive"]),
@@ -67,7 +68,7 @@ struct KeychainTool: DocumentedCommand {
         ),
     ]
 
-    private static let hidden = ["manual", "empty-clipboard"]
+    private static let hidden = ["manual", "empty-clipboard", "browser-host"]
     private static var names: [String] { groups.flatMap(\.names) }
 
     /// Returns what to say of a word that is no command.
@@ -101,7 +102,7 @@ struct KeychainTool: DocumentedCommand {
     private static var modules: [any CommandModule.Type] {
         [
             PasswordCommands.self, KeyCommands.self, FileCommands.self, DatabaseCommands.self, RunCommands.self,
-            VaultCommands.self, SecurityCommands.self,
+            BrowserCommands.self, VaultCommands.self, SecurityCommands.self,
         ]
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrowserCommands
 import Bytes
 import CLibrary
 import CommandKit
@@ -12,8 +13,8 @@ import SystemLibraries
 import Vault
 import VaultService
 
-/// The program: `keychain`, or under its other names the daemon `keychaind`, Apple's `security` and a helper of git,
-/// docker, cargo or ssh.
+/// The program: `keychain`, or under its other names the daemon `keychaind`, Apple's `security`, a helper of git,
+/// docker, cargo or ssh, and the host that browsers start.
 @main
 enum Program {
     static func main() {
@@ -61,6 +62,7 @@ enum Program {
         let rest = Array(arguments.dropFirst())
         if name(in: arguments) == "security" { return SecurityTool.run(rest) }
         if let helper = HelperProgram(rawValue: String(name(in: arguments))) { return helper.run(rest) }
+        if name(in: arguments) == BrowserHost.program { return BrowserHost.run(rest) }
         do {
             if let status = try runShortcut(rest) { return status }
             var command = try parse(rest)

@@ -1,7 +1,7 @@
 import SystemLibraries
 
 /// The list of names below which anybody can register a domain, such as `co.uk` (publicsuffix.org).
-enum PublicSuffixes {
+package enum PublicSuffixes {
     private typealias Load = @convention(c) (UnsafePointer<CChar>?) -> OpaquePointer?
     private typealias IsSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>, Int32) -> Int32
 
@@ -30,5 +30,13 @@ enum PublicSuffixes {
     static func contains(_ name: String) -> Bool {
         // PSL_TYPE_ICANN and PSL_TYPE_NO_STAR_RULE (libpsl.h): no unknown name of a single label.
         library.map { $0.isSuffix($0.list, name, 1 | 4) == 1 } ?? false
+    }
+
+    /// Returns whether the names below `name` may belong to different people: a registry gives them out, or a company
+    /// such as that of `github.io`. A name of one label that no list has is such a name, too. Where libpsl is missing,
+    /// every name is.
+    package static func isShared(_ name: String) -> Bool {
+        // PSL_TYPE_ICANN and PSL_TYPE_PRIVATE (libpsl.h).
+        library.map { $0.isSuffix($0.list, name, 1 | 2) == 1 } ?? true
     }
 }

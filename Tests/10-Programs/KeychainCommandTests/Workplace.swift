@@ -13,7 +13,7 @@ final class Workplace: Sendable {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: path + "/bin", withIntermediateDirectories: false)
         let program = try Self.program()
-        for name in ["keychain", "keychaind", "security"] {
+        for name in ["keychain", "keychaind", "security", "keychain-browser"] {
             try FileManager.default.createSymbolicLink(atPath: "\(path)/bin/\(name)", withDestinationPath: program)
         }
     }

@@ -8,7 +8,7 @@ import VaultInterface
 /// The internet passwords of the vault, as the commands and helpers use them.
 ///
 /// Which password an address names is decided by ``InternetAddress/names(_:)``, for all of them.
-struct InternetPasswords {
+package struct InternetPasswords {
     /// The security domains that tell apart what different helpers keep for one address.
     enum Domain {
         /// Whatever domain they have.
@@ -24,7 +24,7 @@ struct InternetPasswords {
     /// The group that the command line names.
     private let named: String?
 
-    init(_ session: VaultSession, group: String? = nil) throws {
+    package init(_ session: VaultSession, group: String? = nil) throws {
         self.session = session
         named = group
         self.group = try group ?? session.ownGroup
@@ -114,7 +114,7 @@ struct InternetPasswords {
 
     /// Stores a secret under an address, or replaces the one that is there.
     @discardableResult
-    func store(
+    package func store(
         _ secret: Data, at address: InternetAddress, label: String? = nil, domain: String? = nil,
         custom: CustomAttributes = [:], expiry: Expiry? = nil
     ) throws -> StoredItem {
@@ -164,7 +164,7 @@ extension InternetPasswords.Domain {
 
 extension StoredItem {
     /// The security domain; nil for none.
-    var securityDomain: String? {
+    package var securityDomain: String? {
         guard case .string(let text)? = attribute(.securityDomain), !text.isEmpty else { return nil }
         return text
     }

@@ -7,7 +7,7 @@ import StatusCodes
 
 /// Makes another program keep its secrets in the keychain.
 struct IntegrateCommand: DocumentedCommand {
-    static let summary = "Make git, docker and others keep their secrets in the keychain."
+    static let summary = "Make git, docker, browsers and others keep their secrets in the keychain."
     static let details = """
         The command shows the lines that the program's configuration file gets, and asks. --remove takes them out \
         again. A setting of your own that is in the way stays, and the command says so.
@@ -17,12 +17,16 @@ struct IntegrateCommand: DocumentedCommand {
     static let examples = [
         Example("See which programs use the keychain", "keychain integrate"),
         Example("Make git use it", "keychain integrate git"),
+        Example("Logins for Firefox", "keychain integrate firefox"),
         Example("In a script", "keychain integrate docker --yes"),
         Example("Take it back", "keychain integrate git --remove"),
     ]
     static let configuration: CommandConfiguration = documented("integrate")
 
-    @Argument(help: "git, docker, podman, cargo, aws, session-bus or portal.", completion: .list(names))
+    @Argument(
+        help: """
+            git, docker, podman, cargo, aws, session-bus, portal, firefox, chromium, chrome, brave, edge or vivaldi.
+            """, completion: .list(names))
     var program: Integration?
 
     @Flag(help: "Take the lines out again.")
@@ -175,7 +179,8 @@ private struct Plan {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try FileReplacement.make(target, by: "\(target).\(getpid())", isReplacing: path != nil) { descriptor in
                 try FileOutput.write(Data(text.utf8), to: descriptor)
-                if let mode { fchmod(descriptor, mode) }
+                // Some browsers read it as another user.
+                if let mode { fchmod(descriptor, mode) } else if case .file = change.edit { fchmod(descriptor, 0o644) }
             }
         } catch let error as FileReplacement.Failure {
             throw Failure.system("\(error.path.escapedForTerminal) cannot be written", error.errno)

@@ -7,6 +7,7 @@ import SystemLibraries
 enum Integration: String, CaseIterable {
     case git, docker, podman, cargo, aws, portal
     case sessionBus = "session-bus"
+    case firefox, chromium, chrome, brave, edge, vivaldi
 
     /// The programs that use it.
     var programs: String {
@@ -18,6 +19,12 @@ enum Integration: String, CaseIterable {
         case .aws: "AWS tools, for the profile `default`"
         case .portal: "Flatpak applications"
         case .sessionBus: "programs that ask for the session bus's Secret Service"
+        case .firefox: "Firefox, with the extension KeePassXC-Browser"
+        case .chromium: "Chromium, with the extension KeePassXC-Browser"
+        case .chrome: "Google Chrome, with the extension KeePassXC-Browser"
+        case .brave: "Brave, with the extension KeePassXC-Browser"
+        case .edge: "Microsoft Edge, with the extension KeePassXC-Browser"
+        case .vivaldi: "Vivaldi, with the extension KeePassXC-Browser"
         }
     }
 
@@ -74,6 +81,10 @@ enum Integration: String, CaseIterable {
                 Change(
                     path: data + "/dbus-1/services/org.freedesktop.secrets.service", edit: .file(Self.activation)),
             ]
+        case .firefox, .chromium, .chrome, .brave, .edge, .vivaldi:
+            let browsers = BrowserManifest(program: bin + "/keychain-browser")
+            let folder = browsers.folder(self, home: home, configuration: configuration)
+            return [Change(path: "\(folder)/\(BrowserManifest.file)", edit: .file(browsers.text(self)))]
         }
     }
 
@@ -116,6 +127,8 @@ enum Integration: String, CaseIterable {
             return ["the file has \(passwords) in plain text: `docker login` again moves \(count == 1 ? "it" : "each")"]
         case .sessionBus:
             return ["now run `systemctl --user daemon-reload`, and stop another program that has the service"]
+        case .firefox, .chromium, .chrome, .brave, .edge, .vivaldi:
+            return ["now add the extension KeePassXC-Browser to the browser, and click Connect in its window"]
         case .podman, .cargo, .aws, .portal: return []
         }
     }

@@ -129,13 +129,13 @@ final class AssuanConnection {
         }
     }
 
-    /// The codes of libgpg-error are in the lower 16 bits: 62 for a timeout, 99 for a cancellation, 198 for a
-    /// cancellation of this and all following questions.
+    /// The codes of libgpg-error are in the lower 16 bits: 62 for a timeout, 99 for a cancellation, 114 for a person
+    /// who does not agree, 198 for a cancellation of this and all following questions.
     private static func error(_ line: String) -> AssuanError {
         let code = line.split(separator: " ").dropFirst().first.flatMap { UInt32($0) } ?? 0
         switch code & 0xFFFF {
         case 62: return .timedOut
-        case 99, 198: return .canceled
+        case 99, 114, 198: return .canceled
         default: return .failed(reason: "error \(code & 0xFFFF)")
         }
     }

@@ -73,6 +73,14 @@ final class PinentryProcess {
         try assuan.send("MESSAGE")
     }
 
+    /// Asks whether the person agrees to `text`, and throws ``AssuanError/canceled`` if not.
+    func confirm(_ text: String, button: String) throws(AssuanError) {
+        try prepare(text)
+        try assuan.send("SETOK \(AssuanText.escape(PromptText.title(button) ?? "OK"))", tolerating: true)
+        try assuan.send("SETCANCEL Cancel", tolerating: true)
+        try assuan.send("CONFIRM")
+    }
+
     private func prepare(_ text: String) throws(AssuanError) {
         try assuan.awaitGreeting()
         for (name, value) in [

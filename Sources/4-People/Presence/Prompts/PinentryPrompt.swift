@@ -70,6 +70,24 @@ package struct PinentryPrompt: PasscodePrompt {
         }
     }
 
+    /// Asks whether the person agrees.
+    ///
+    /// - Parameter button: What the button says that agrees.
+    /// - Returns: Nil if nobody answers in time, or pinentry does not work.
+    package func confirm(
+        _ text: String, button: String, until deadline: ContinuousClock.Instant, cancellation: Cancellation
+    ) -> Bool? {
+        guard let program else { return nil }
+        do throws(AssuanError) {
+            let dialog = try PinentryProcess(
+                program, terminal: terminal, conversation: .init(deadline: deadline, cancellation: cancellation))
+            try dialog.confirm(text, button: button)
+            return true
+        } catch {
+            return error == .canceled && !cancellation.isCanceled ? false : nil
+        }
+    }
+
     /// The terminal of standard input.
     private static var own: String? {
         var name = [CChar](repeating: 0, count: 256)
