@@ -10,6 +10,7 @@ import Testing
         "security-keychain", "security-lines", "places", "requirements", "audit", "keys", "keys-locked", "exchange",
         "files", "password-files", "databases", "sqlcipher-files", "run", "transfer", "history", "rekey",
         "stored-keys", "moved-databases", "recovery", "vault-files", "change", "import", "import-files", "at-hand",
+        "browsers",
     ])
     func session(_ name: String) throws {
         let workplace = try Workplace()
@@ -28,6 +29,6 @@ import Testing
 
     @Test func everyTranscriptIsRun() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
-        #expect(files.count == 33)
+        #expect(files.count == 34)
     }
 }
