@@ -6,6 +6,7 @@ import KeyCommands
 import KeychainDaemon
 import PasswordCommands
 import RunCommands
+import ScreenCommands
 import SecurityCommands
 import VaultCommands
 
@@ -50,7 +51,7 @@ struct KeychainTool: DocumentedCommand {
             "Passwords and one-time codes",
             [
                 "set", "generate", "get", "copy", "otp", "list", "find", "info", "change", "edit", "rename", "delete",
-                "history", "restore", "purge", "watch",
+                "history", "restore", "purge", "watch", "ui",
             ]
         ),
         ("Logins of sites and services", ["internet", "aws", "kube"]),
@@ -101,7 +102,7 @@ struct KeychainTool: DocumentedCommand {
     private static var modules: [any CommandModule.Type] {
         [
             PasswordCommands.self, KeyCommands.self, FileCommands.self, DatabaseCommands.self, RunCommands.self,
-            VaultCommands.self, SecurityCommands.self,
+            VaultCommands.self, SecurityCommands.self, ScreenCommands.self,
         ]
     }
 
