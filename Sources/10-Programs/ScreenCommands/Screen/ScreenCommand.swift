@@ -22,13 +22,20 @@ struct ScreenCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("ui")
 
+    @Option(help: ArgumentHelp("When the clipboard is emptied after 'c'; 0 for never.", valueName: "number"))
+    var seconds = 30
+
     @Flag(help: .hidden)
     var json = false
+
+    func validate() throws {
+        guard (0...86_400).contains(seconds) else { throw ValidationError("--seconds takes 0 to 86400") }
+    }
 
     func run() throws {
         guard !json else {
             throw Failure.usage("a screen is not JSON: `keychain list --json` has what scripts need")
         }
-        try ScreenSession.run()
+        try ScreenSession.run(copyingFor: seconds)
     }
 }

@@ -11,9 +11,10 @@ struct ScreenSession {
     private static let pause = Duration.milliseconds(300)
     /// After so long without a further byte, the escape key was pressed.
     private static let escapeTime = Duration.milliseconds(50)
-    private static let copied = 30
 
     private let screen: TerminalScreen
+    /// When the clipboard is emptied.
+    private let clipboardSeconds: Int
     private let signals: ScreenSignals
     private let vault: ScreenVault
     private let view: ScreenView
@@ -26,11 +27,12 @@ struct ScreenSession {
     /// The signal that ends the program; 0 if the person leaves.
     private var end: Int32?
 
+    /// - Parameter seconds: When the clipboard is emptied; 0 for never.
     /// - Throws: `ExitCode` if a signal ended it, with the status that a shell gives to that.
-    static func run() throws {
+    static func run(copyingFor seconds: Int) throws {
         let screen = try TerminalScreen()
         defer { screen.leave() }
-        var session = try ScreenSession(screen)
+        var session = try ScreenSession(screen, copyingFor: seconds)
         let end = try session.loop()
         if end != 0 {
             screen.leave()
@@ -38,8 +40,8 @@ struct ScreenSession {
         }
     }
 
-    private init(_ screen: TerminalScreen) throws {
-        self.screen = screen
+    private init(_ screen: TerminalScreen, copyingFor seconds: Int) throws {
+        (self.screen, clipboardSeconds) = (screen, seconds)
         vault = try ScreenVault(ScreenPrompt(screen))
         guard let signals = ScreenSignals() else {
             throw Failure.system("no descriptor is left: end other programs", errno)
@@ -162,9 +164,11 @@ struct ScreenSession {
             }
             model.reveal(text, now: .now)
         case .copy(let entry):
-            let sentence = try Self.copy { try vault.secret(of: entry) }
+            let sentence = try copy { try vault.secret(of: entry) }
             model.tell(sentence, now: .now)
-        case .copyCode(let code): model.tell(try Self.copy { Data(code.utf8) }, now: .now)
+        case .copyCode(let code):
+            let sentence = try copy { Data(code.utf8) }
+            model.tell(sentence, now: .now)
         case .code(let entry):
             do {
                 let (code, seconds) = try vault.code(of: entry)
@@ -188,8 +192,8 @@ struct ScreenSession {
     }
 
     /// - Returns: What a person is told.
-    private static func copy(_ secret: () throws -> Data) throws -> String {
-        try CopiedSecret(seconds: copied, secret).sentence
+    private func copy(_ secret: () throws -> Data) throws -> String {
+        try CopiedSecret(seconds: clipboardSeconds, secret).sentence
     }
 
     private static func message(_ error: any Error) -> String {

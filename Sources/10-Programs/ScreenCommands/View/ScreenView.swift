@@ -142,7 +142,7 @@ package struct ScreenView {
                 ["/", "search by words; Enter keeps what was found, Esc shows all"],
                 ["Enter", "what is known about it"],
                 ["r", "show the secret for 15 seconds; r again hides it"],
-                ["c", "copy the secret, or the one-time code that is shown, for 30 seconds"],
+                ["c", "copy the secret, or the one-time code that is shown, for a while"],
                 ["o", "show the one-time code"],
                 ["l, u", "lock, unlock the vault"],
                 ["a", "the last audit records"],
