@@ -320,10 +320,13 @@ if !isFetched {
             "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",
             "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecureMemory", "StatusCodes", "SystemLibraries", "Vault",
             "VaultInterface", "VaultService", arguments),
+        module(
+            "ScreenCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PasswordCommands",
+            "Presence", "StatusCodes", "SystemLibraries", "VaultCommands", "VaultInterface", arguments),
         program(
             "KeychainCommand", uses: "BrowserCommands", "Bytes", "CLibrary", "CommandKit", "DatabaseCommands",
             "FileCommands",
-            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands",
+            "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "ScreenCommands",
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
             arguments),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
@@ -483,7 +486,7 @@ if !isFetched {
         "Tests/10-Programs",
         tests(
             "KeychainCommandTests", uses: "Bytes", "CommandKit", "KeychainCommand", "KeychainModel", "RunCommands",
-            "TestSupport", arguments, grdb, exclude: ["Peer", "Sessions", "Transcripts"]))
+            "ScreenCommands", "TestSupport", arguments, grdb, exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",

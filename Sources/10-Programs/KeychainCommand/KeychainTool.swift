@@ -7,6 +7,7 @@ import KeyCommands
 import KeychainDaemon
 import PasswordCommands
 import RunCommands
+import ScreenCommands
 import SecurityCommands
 import VaultCommands
 
@@ -51,7 +52,7 @@ struct KeychainTool: DocumentedCommand {
             "Passwords and one-time codes",
             [
                 "set", "generate", "get", "copy", "otp", "list", "find", "info", "change", "edit", "rename", "delete",
-                "history", "restore", "purge", "watch",
+                "history", "restore", "purge", "watch", "ui",
             ]
         ),
         ("Logins of sites and services", ["internet", "browser", "aws", "kube"]),
@@ -102,7 +103,7 @@ struct KeychainTool: DocumentedCommand {
     private static var modules: [any CommandModule.Type] {
         [
             PasswordCommands.self, KeyCommands.self, FileCommands.self, DatabaseCommands.self, RunCommands.self,
-            BrowserCommands.self, VaultCommands.self, SecurityCommands.self,
+            BrowserCommands.self, VaultCommands.self, SecurityCommands.self, ScreenCommands.self,
         ]
     }
 

@@ -1,14 +1,13 @@
 import Bytes
 import CLibrary
-import VaultInterface
 
-/// Lets a thread wait for changes of a vault.
+/// Lets a thread wait for what a stream tells, such as changes of a vault.
 package final class ChangeNotices: Sendable {
     /// Readable when something changed, and at its end when nothing more will be told.
     package let descriptor: Int32
     private let writer: Int32
 
-    package init(_ changes: AsyncStream<VaultChange>) throws(Failure) {
+    package init<Change: Sendable>(_ changes: AsyncStream<Change>) throws(Failure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw .system("no pipe can be made: end other programs or raise `ulimit -n`", errno)

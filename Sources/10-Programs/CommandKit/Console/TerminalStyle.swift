@@ -14,7 +14,7 @@ package struct TerminalStyle: Sendable {
     /// What `--color` says. Written once, before a command runs.
     nonisolated(unsafe) private static var choice = Choice.auto
 
-    private let isColored: Bool
+    package let isColored: Bool
 
     package static let plain = TerminalStyle(isColored: false)
 

@@ -50,34 +50,11 @@ struct CopyCommand: DocumentedCommand {
     }
 
     func run() throws {
-        guard let clipboard = Clipboard.find() else {
-            throw Failure(
-                status: errSecInteractionNotAllowed, exitCode: ExitStatus.other,
-                "there is no clipboard here: install wl-clipboard or xclip, or run this in a terminal")
-        }
-        let secret = try secret()
-        guard String(validating: secret, as: UTF8.self) != nil else {
-            throw Failure(status: errSecParam, "the secret is not text: `keychain get` writes it to a file")
-        }
-        guard clipboard.put(secret) else {
-            throw Failure(
-                status: errSecIO, exitCode: ExitStatus.other,
-                "\(clipboard.name) does not take the secret: see whether another program can copy there")
-        }
-        let isEmptied = seconds > 0 && clipboard.isReadable
-        if isEmptied, !ClipboardWatch(clipboard, secret, seconds: seconds).start() {
-            clipboard.clear()
-            throw Failure(
-                status: errSecIO, exitCode: ExitStatus.other,
-                "no process could be started that empties the clipboard, so nothing was copied: free some memory")
-        }
+        let copied = try CopiedSecret(seconds: seconds, secret)
         if json {
-            return try StandardOutput.write(json: Answer(clipboard: clipboard, seconds: isEmptied ? seconds : nil))
+            return try StandardOutput.write(json: Answer(clipboard: copied.clipboard, seconds: copied.seconds))
         }
-        CommandNote.show(
-            isEmptied
-                ? "copied to \(clipboard.name), which is emptied in \(seconds) seconds"
-                : "copied to \(clipboard.name), where it stays until you copy something else")
+        CommandNote.show(copied.sentence)
     }
 
     private func secret() throws -> Data {

@@ -28,8 +28,15 @@ struct InfoCommand: DocumentedCommand {
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item = try PasswordSearch(name, scope).described(in: session)
-        let summary = ItemSummary(item)
-        if json { return try StandardOutput.write(json: summary) }
+        if json { return try StandardOutput.write(json: ItemSummary(item)) }
+        try StandardOutput.write(line: Table(item.facts).text(aligned: true))
+    }
+}
+
+extension StoredItem {
+    /// Everything that is known about a password except the secret: pairs of a name and a text, ready for a terminal.
+    package var facts: [[String]] {
+        let summary = ItemSummary(self)
         let custom = (summary.attributes ?? [:]).sorted { $0.key < $1.key }.map { name, value in
             ["attribute", "\(name.escapedForTerminal)=\(value.escapedForTerminal)"]
         }
@@ -46,14 +53,13 @@ struct InfoCommand: DocumentedCommand {
             ["synchronizable", summary.synchronizable ? "yes" : "no"],
             [
                 "expires",
-                (item.expiry.date.map { Timestamp($0).shown } ?? "") + (summary.expired == true ? " (expired)" : ""),
+                (expiry.date.map { Timestamp($0).shown } ?? "") + (summary.expired == true ? " (expired)" : ""),
             ],
             ["keeps", summary.keep.map { $0 == 1 ? "1 former version" : "\($0) former versions" } ?? ""],
             ["version", "\(summary.version)"],
-            ["created", Timestamp(item.creationDate).shown],
-            ["modified", Timestamp(item.modificationDate).shown],
+            ["created", Timestamp(creationDate).shown],
+            ["modified", Timestamp(modificationDate).shown],
         ]
-        let rows = (about + custom + conditions).filter { $0.last?.isEmpty == false }
-        try StandardOutput.write(line: Table(rows).text(aligned: true))
+        return (about + custom + conditions).filter { $0.last?.isEmpty == false }
     }
 }

@@ -6,15 +6,19 @@ import StatusCodes
 import VaultInterface
 
 /// What the one-time codes of a site are made from.
-struct OneTimeSource {
+package struct OneTimeSource {
     let site: String
     /// Nil if the site has one.
     let account: String?
     let scope: ItemScope
     let itemPassword: ItemPassword
 
+    package init(site: String, account: String?, scope: ItemScope, itemPassword: ItemPassword) {
+        (self.site, self.account, self.scope, self.itemPassword) = (site, account, scope, itemPassword)
+    }
+
     /// Returns the code of now, or the next one of a counter, and for how many seconds it is good.
-    func next(_ session: VaultSession) throws -> (code: String, seconds: Int?) {
+    package func next(_ session: VaultSession) throws -> (code: String, seconds: Int?) {
         let item = try item(session)
         var password = try password(item)
         let now = Date()

@@ -152,7 +152,7 @@ struct AuditCommand: DocumentedCommand {
 
 extension AuditRecord {
     /// The record as a line of a table.
-    fileprivate var row: [String] {
+    package var row: [String] {
         var facts: [String] = []
         if let operation { facts.append(operation) }
         if let itemClass { facts.append(itemClass) }
