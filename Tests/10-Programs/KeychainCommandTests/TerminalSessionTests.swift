@@ -14,7 +14,8 @@ import Testing
         let workplace = try Workplace()
         let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
         let terminal = try Pseudoterminal(workplace, ["/bin/sh"])
-        terminal.type("PS1='ready> '; cd \"$HOME\"; export KEYCHAIN_SOCKET=$HOME/run/socket\n")
+        // A session says what is shown, and not in which colour.
+        terminal.type("PS1='ready> '; cd \"$HOME\"; export KEYCHAIN_SOCKET=$HOME/run/socket NO_COLOR=1\n")
         try terminal.expect("ready> ")
         terminal.type(
             "keychaind --socket $KEYCHAIN_SOCKET --home \(workplace.home) --entitlements $HOME/none.json "
