@@ -15,7 +15,7 @@ package final class MemoryFolder {
     package let path: String
     private let descriptor: Int32
 
-    /// - Parameter remedy: What a person does who has no file system in memory.
+    /// - Parameter remedy: What the error tells a person to do on a machine without a file system in memory.
     package init(otherwise remedy: String) throws(Failure) {
         guard let parent = Self.parents.first else {
             throw Failure(

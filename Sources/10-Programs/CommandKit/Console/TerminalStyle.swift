@@ -11,7 +11,9 @@ package struct TerminalStyle: Sendable {
         case auto, always, never
     }
 
-    /// What `--color` says. Written once, before a command runs.
+    /// What `--color` says.
+    // Safe to share between threads: `Program` writes it once, before it starts a thread or a command. Afterwards it is
+    // only read.
     nonisolated(unsafe) private static var choice = Choice.auto
 
     package let isColored: Bool

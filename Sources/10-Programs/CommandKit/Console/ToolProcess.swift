@@ -48,7 +48,7 @@ package enum ToolProcess {
         of words: [String], input: Data = Data(), limit: Int, patience: Duration = .seconds(600)
     ) -> Outcome? {
         guard let standard = SocketPair(), let output = SocketPair(), let errors = SocketPair() else { return nil }
-        // Whoever started this program may ignore the signal, and the kernel would then forget how children end.
+        // The parent process may have ignored SIGCHLD. Then the kernel keeps no exit status of children.
         signal(SIGCHLD, SIG_DFL)
         let outputs = limit > 0 ? (output.theirs, errors.theirs) : nil
         guard let process = start(words, input: standard.theirs, outputs: outputs) else { return nil }

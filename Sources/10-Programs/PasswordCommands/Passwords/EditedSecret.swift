@@ -54,7 +54,7 @@ struct EditedSecret {
         closeDescriptors(from: 3, in: &actions)
         // The terminal's signals are for the editor; a signal to this process must not leave the file behind.
         guard let signals = EndingSignals() else { throw .system("there is no descriptor left", errno) }
-        // Whoever started this program may ignore the signal, and the kernel would then forget how children end.
+        // The parent process may have ignored SIGCHLD. Then the kernel keeps no exit status of children.
         signal(SIGCHLD, SIG_DFL)
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

@@ -16,7 +16,9 @@ enum ScreenRestoration {
         var endingCount: Int
     }
 
-    /// Written once, before handlers are installed.
+    /// What a handler of signals puts back.
+    // Safe to share between threads and handlers: it is written once, before a handler that reads it is installed, and
+    // what it points to is never freed.
     nonisolated(unsafe) private static var record: UnsafeMutablePointer<Record>?
     /// Whether the terminal is this program's now.
     private static let isNeeded = Atomic<Bool>(false)

@@ -12,8 +12,8 @@ import VaultInterface
 struct KeychainFolder: Sendable {
     let path: String
 
-    /// What is under way has another name, which is that of no keychain: it is being made, or being deleted. Whoever
-    /// holds the lock of the search list may remove it.
+    /// The folder while the keychain is being made or deleted. No keychain can have this name. A process that holds the
+    /// lock of the search list may remove the folder.
     private var remains: String {
         let parts = path.split(separator: "/")
         return parts.dropLast().reduce(into: "") { $0 += "/" + $1 } + "/.\(parts.last ?? "").new"
