@@ -88,10 +88,10 @@ floor(
     module("SystemLibraries", uses: "Bytes", "CLibrary"),
     module("SystemHTTP", uses: "Bytes", "CLibrary", "SystemLibraries"),
     module("CAEAD"),
-    module("PreparedAEAD", uses: "Bytes", "CAEAD", crypto, cryptoExtras),
+    module("PreparedKeys", uses: "Bytes", "CAEAD", crypto, cryptoExtras),
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     module("SystemSQLite", uses: "Bytes", "CSQLite"),
-    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedAEAD", "SystemLibraries", crypto),
+    module("DatabasePages", uses: "Bytes", "CLibrary", "PreparedKeys", "SystemLibraries", crypto),
     module("DatabaseVFS", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages"))
 
 // What is asked of a vault, and by whom.
@@ -141,14 +141,14 @@ floor(
 floor(
     "Sources/5-Engine",
     module("Attestation", uses: "Bytes", crypto),
-    module("Enclave", uses: "Attestation", "Bytes", "PreparedAEAD", "SecureMemory", crypto),
+    module("Enclave", uses: "Attestation", "Bytes", "PreparedKeys", "SecureMemory", crypto),
     library("CTSS2"),
     module(
         "TPM", uses: "Attestation", "Bytes", "CLibrary", "CTSS2", "Enclave", "SecureMemory", "SystemLibraries", crypto),
     module(
-        "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "PreparedAEAD", "SecureMemory",
+        "Keybag", uses: "Bytes", "CLibrary", "Enclave", "KeychainModel", "PreparedKeys", "SecureMemory",
         "SystemLibraries", crypto),
-    module("Sealing", uses: "Bytes", "KeychainModel", "PreparedAEAD", crypto),
+    module("Sealing", uses: "Bytes", "KeychainModel", "PreparedKeys", crypto),
     module(
         "Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel",
         "Sealing", "SystemSQLite"),
@@ -157,7 +157,7 @@ floor(
         "SystemLibraries", "VaultInterface", crypto),
     module(
         "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "Certificates", "CLibrary", "Enclave", "Items",
-        "Keybag", "KeychainModel", "PreparedAEAD", "Presence", "PrivateFiles", "Sealing", "SecureMemory",
+        "Keybag", "KeychainModel", "PreparedKeys", "Presence", "PrivateFiles", "Sealing", "SecureMemory",
         "SystemLibraries", "TPM", "VaultInterface", crypto))
 
 // The vault across a socket.
@@ -178,7 +178,7 @@ floor(
 floor(
     "Sources/7-Storage",
     module(
-        "ProtectedFiles", uses: "Bytes", "CLibrary", "KeychainModel", "PreparedAEAD", "SystemLibraries",
+        "ProtectedFiles", uses: "Bytes", "CLibrary", "KeychainModel", "PreparedKeys", "SystemLibraries",
         "VaultInterface", crypto),
     module(
         "PasswordFiles", uses: "Bytes", "CLibrary", "KeychainModel", "ProcessVault", "ProtectedFiles", "VaultInterface",
@@ -187,14 +187,14 @@ floor(
         "ItemFiles", uses: "Bytes", "Certificates", "CLibrary", "Frames", "KeychainModel", "KeyCryptography",
         "PasswordFiles", "ProcessVault", "ProtectedFiles", "VaultInterface", "VaultKeys", asn1, crypto),
     module(
-        "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedAEAD",
+        "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedKeys",
         "SystemLibraries", crypto, cryptoExtras),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
         "VaultInterface", crypto, cryptoExtras),
     module(
-        "SQLCipherFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD",
+        "SQLCipherFiles", uses: "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedKeys",
         "SystemLibraries", crypto, cryptoExtras))
 
 // Apple's names.
@@ -237,7 +237,7 @@ floor(
         "ProtectedDatabase", uses: "DatabaseFiles", "DatabaseVFS", "DataProtectionEssentials", "KeychainServices",
         "SystemSQLite", grdb),
     module(
-        "SealedFields", uses: "Bytes", "KeychainModel", "KeychainServices", "PreparedAEAD", "ProcessVault",
+        "SealedFields", uses: "Bytes", "KeychainModel", "KeychainServices", "PreparedKeys", "ProcessVault",
         "StoredKeys", "VaultInterface", crypto, grdb),
     module(
         "Credentials", uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles",
@@ -369,7 +369,7 @@ if !isFetched {
         "Tests/1-Ground",
         tests("BytesTests", uses: "Bytes", "CLibrary", "TestSupport"),
         tests("FramesTests", uses: "Bytes", "Frames"),
-        tests("PreparedAEADTests", uses: "Bytes", "PreparedAEAD", crypto),
+        tests("PreparedKeysTests", uses: "Bytes", "PreparedKeys", crypto),
         tests("PrivateFilesTests", uses: "PrivateFiles", "TestSupport"),
         tests("SystemHTTPTests", uses: "SystemHTTP", "TestSupport"),
         tests("SystemSQLiteTests", uses: "CSQLite", "SystemSQLite", "TestSupport"),
@@ -444,7 +444,7 @@ if !isFetched {
             "MountedFolderTests", uses: "KeychainModel", "MountedFolder", "ProtectedFiles", "TestSupport", crypto,
             cryptoExtras, links: ["KeychainCommand", "VaultWorker"], exclude: ["Layout", "Peer"]),
         tests(
-            "SQLCipherFilesTests", uses: "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedAEAD",
+            "SQLCipherFilesTests", uses: "Bytes", "CSQLite", "DatabasePages", "DatabaseVFS", "PreparedKeys",
             "SQLCipherFiles", "TestSupport", grdb, links: ["DatabaseWorker"], exclude: ["Peer"]))
     floor(
         "Tests/8-Apple",

@@ -1,6 +1,6 @@
 import Bytes
 import Crypto
-import PreparedAEAD
+import PreparedKeys
 
 /// AES-256-GCM under one key, in the form of sealed pages.
 final class PageKey {

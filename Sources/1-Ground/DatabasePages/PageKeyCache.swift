@@ -1,6 +1,6 @@
 import Bytes
 import Crypto
-import PreparedAEAD
+import PreparedKeys
 import Synchronization
 
 /// The keys of recent epochs, for one thread at a time.

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import PreparedAEAD
+import PreparedKeys
 import SecureMemory
 
 /// An enclave whose device secret is 32 random bytes in a file of mode 0600.

@@ -4,7 +4,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 import SecureMemory
 import Synchronization
 

@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 import SecureMemory
 
 /// Derives the keys of files from class keys (HKDF-SHA256, RFC 5869; AES key wrap, RFC 3394; X25519, RFC 7748).

@@ -3,7 +3,7 @@ import Crypto
 import Enclave
 import FoundationEssentials
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 import SecureMemory
 
 /// The keybag file: a fixed header, one entry for each class key, and a MAC over everything before it.

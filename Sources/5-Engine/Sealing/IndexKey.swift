@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 
 /// Makes keyed digests of attribute values for the item store. Equal values give equal digests, and without the key a
 /// digest reveals nothing about its value.

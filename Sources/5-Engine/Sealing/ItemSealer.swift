@@ -2,7 +2,7 @@ import Bytes
 import Crypto
 import FoundationEssentials
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 
 /// A sealed value: the seal that opens it, and the ciphertext. They are separate, so that a listing need not read large
 /// values.

@@ -1,6 +1,6 @@
 import Bytes
 import Crypto
-import PreparedAEAD
+import PreparedKeys
 
 /// AES-256-GCM over the chunks of one file, for any number of threads.
 struct ChunkCipher: Sendable {

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import PreparedAEAD
+import PreparedKeys
 
 /// The key for AES-256-GCM tags over public bytes, without plaintext.
 struct BlockAuthenticator {

@@ -1,5 +1,5 @@
 import DatabasePages
-import PreparedAEAD
+import PreparedKeys
 
 /// How SQLCipher seals the pages of a file.
 ///

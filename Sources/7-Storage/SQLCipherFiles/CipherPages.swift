@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import DatabasePages
-import PreparedAEAD
+import PreparedKeys
 
 /// SQLCipher's seal of the pages of one file. Any number of threads may use it at once.
 ///

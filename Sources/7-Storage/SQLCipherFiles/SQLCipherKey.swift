@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import CryptoExtras
-import PreparedAEAD
+import PreparedKeys
 
 /// What opens a file of SQLCipher.
 package enum SQLCipherKey: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import Foundation
-import PreparedAEAD
+import PreparedKeys
 
 /// A key of a keyring, in memory that is wiped when the last reference goes away.
 final class FieldKey: Sendable {

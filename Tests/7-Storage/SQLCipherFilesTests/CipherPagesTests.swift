@@ -1,7 +1,7 @@
 import Bytes
 import DatabasePages
 import Foundation
-import PreparedAEAD
+import PreparedKeys
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandKit
+import Presence
 import StatusCodes
 
 /// The program that a browser starts for the extension: `keychain` under another name.
@@ -30,7 +31,7 @@ package enum BrowserHost {
                 "a browser starts this program for the extension KeePassXC-Browser: `keychain integrate firefox` and "
                     + "the like set it up")
         }
-        let prompt = BrowserPrompt()
+        let prompt = BrowserPrompt(PinentryPrompt())
         let conversation = HostConversation(
             prompt: prompt, output: HostOutput(1), browser: BrowserName.ofParent ?? "browser")
         defer { conversation.end() }

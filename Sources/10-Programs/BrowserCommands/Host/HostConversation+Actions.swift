@@ -6,6 +6,7 @@ import ExchangeFormats
 import FoundationEssentials
 import KeychainModel
 import PasswordGeneration
+import Presence
 import ProcessVault
 import Synchronization
 import VaultInterface

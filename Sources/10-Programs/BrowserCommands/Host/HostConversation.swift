@@ -3,6 +3,7 @@ import CommandKit
 import Dispatch
 import ExchangeFormats
 import FoundationEssentials
+import Presence
 import ProcessVault
 import StatusCodes
 import Synchronization

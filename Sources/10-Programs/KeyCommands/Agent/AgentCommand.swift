@@ -4,6 +4,7 @@ import CommandKit
 import Connections
 import FoundationEssentials
 import Frames
+import Presence
 import PrivateFiles
 import SSHAgent
 import StatusCodes
@@ -61,7 +62,7 @@ struct AgentCommand: DocumentedCommand {
         guard let signals = EndingSignals() else {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
-        let prompt = AgentPrompt()
+        let prompt = WithdrawablePrompt(StandardPrompt())
         let server = try Self.server(at: path, KeychainAgentKeys(prompt: prompt))
         defer { unlink(path) }
         guard ConnectionThread.start({ server.run() }) else { throw Self.noThread }

@@ -2,13 +2,14 @@ import CommandKit
 import FoundationEssentials
 import KeyCryptography
 import KeychainModel
+import Presence
 import SSHAgent
 import StatusCodes
 import VaultKeys
 
 /// Serves the keychain's private keys to the clients of an ssh-agent.
 struct KeychainAgentKeys: AgentKeys {
-    let prompt: AgentPrompt
+    let prompt: WithdrawablePrompt<StandardPrompt>
 
     /// Returns nil if there is no vault: an agent may be started before one is made.
     private func session() throws -> KeyCommandSession? {

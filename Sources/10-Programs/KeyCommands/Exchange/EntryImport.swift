@@ -215,7 +215,7 @@ struct EntryImport {
         /// Whether it is time to store them: enough to be fast, and few enough to keep nobody waiting and to fit into
         /// a request.
         var isFull: Bool {
-            items.count >= 200 || bytes >= 4 << 20 || former.count >= ReceiveItems.mostFormer - Self.mostFormer
+            items.count >= 200 || bytes >= 4 << 20 || items.count + former.count >= ReceiveItems.most / 2
         }
 
         /// As many former secrets of one entry are kept.

@@ -41,10 +41,8 @@ package struct ReceiveItems: UnaryOperation {
         }
     }
 
-    /// The most former values of one operation.
-    package static let mostFormer = 1_000
-
-    /// The most items of one operation, as many as one transaction of a served call may change.
+    /// The most items and former values together of one operation, as many as one transaction of a served call may
+    /// change.
     package static let most = 1_000
 
     package init(
@@ -85,7 +83,7 @@ package struct ReceiveItems: UnaryOperation {
         accessGroup = try reader.read()
         keepsIdentity = try reader.read()
         options = try reader.read()
-        former = try reader.list(limit: Self.mostFormer)
+        former = try reader.list(limit: Self.most)
     }
 }
 

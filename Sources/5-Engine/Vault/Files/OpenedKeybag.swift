@@ -7,7 +7,7 @@ import FoundationEssentials
 import Items
 import Keybag
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 import PrivateFiles
 import Sealing
 

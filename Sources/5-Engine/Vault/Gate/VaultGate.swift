@@ -1,7 +1,7 @@
 import Access
 import Keybag
 import KeychainModel
-import PreparedAEAD
+import PreparedKeys
 import SecureMemory
 import VaultInterface
 

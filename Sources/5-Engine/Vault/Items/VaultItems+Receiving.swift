@@ -21,8 +21,9 @@ extension VaultItems {
         return try gate.run(
             authorization, asking: operation.options, items: { $0.count }, digests: { digests }
         ) { presence in
-            guard (1...ReceiveItems.most).contains(operation.items.count) else {
-                throw VaultError.invalidRequest(reason: "1 to \(ReceiveItems.most) items are taken in at once")
+            guard !operation.items.isEmpty, operation.items.count + operation.former.count <= ReceiveItems.most else {
+                throw VaultError.invalidRequest(
+                    reason: "1 to \(ReceiveItems.most) items, with their former values, are taken in at once")
             }
             let items = try operation.items.map { try received($0, by: operation) }
             let former = try formerValues(operation)
@@ -41,11 +42,8 @@ extension VaultItems {
     }
 
     private func formerValues(_ operation: ReceiveItems) throws(VaultError) -> [Int: [ReceiveItems.FormerValue]] {
-        guard operation.former.count <= ReceiveItems.mostFormer,
-            operation.former.allSatisfy({ Int($0.item) < operation.items.count && $0.ended.isStorable })
-        else {
-            throw .invalidRequest(
-                reason: "0 to \(ReceiveItems.mostFormer) former values of these items are taken in at once")
+        guard operation.former.allSatisfy({ Int($0.item) < operation.items.count && $0.ended.isStorable }) else {
+            throw .invalidRequest(reason: "a former value is of no item, or has a date that cannot be stored")
         }
         for former in operation.former { try checkSize(former.value) }
         return Dictionary(grouping: operation.former) { Int($0.item) }

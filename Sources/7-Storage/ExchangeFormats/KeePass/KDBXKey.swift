@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import FoundationEssentials
-import PreparedAEAD
+import PreparedKeys
 
 /// How a key is made of the password and the key file of a KeePass database.
 enum KDBXKey {

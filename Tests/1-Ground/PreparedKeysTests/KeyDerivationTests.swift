@@ -1,6 +1,6 @@
 import Bytes
 import Crypto
-import PreparedAEAD
+import PreparedKeys
 import Testing
 
 /// HKDF-SHA256.

@@ -1,6 +1,6 @@
 import Bytes
 import Crypto
-import PreparedAEAD
+import PreparedKeys
 import Testing
 
 /// HMAC-SHA256 under a prepared key.

@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 import Foundation
-import PreparedAEAD
+import PreparedKeys
 import Testing
 
 /// A message under a key of its own, which another key wraps; and prepared keys in memory of the caller.
