@@ -13,7 +13,7 @@ struct FindCertificate: SecuritySubcommand {
 
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         let (name, address) = (options.value("c"), options.value("e"))
-        func isMeant(_ certificate: StoredCertificate) -> Bool {
+        func isMeant(_ certificate: KeychainCertificate) -> Bool {
             if let address { return CertificateFilter.hasEmailAddress(address, in: certificate.der) }
             return name.map { certificate.match($0) != .none } ?? true
         }
@@ -28,7 +28,7 @@ struct FindCertificate: SecuritySubcommand {
         }
     }
 
-    private func show(_ found: StoredCertificate, _ options: ShortOptions, _ tool: SecurityTool) throws {
+    private func show(_ found: KeychainCertificate, _ options: ShortOptions, _ tool: SecurityTool) throws {
         if options.contains("Z") {
             try tool.print("SHA-256 hash: \(found.sha256)\nSHA-1 hash: \(found.sha1)")
         }
@@ -53,9 +53,9 @@ struct DeleteCertificate: SecuritySubcommand {
     func run(_ options: ShortOptions, _ tool: SecurityTool) throws {
         let (name, hash) = (options.value("c"), options.value("Z"))
         guard name != nil || hash != nil else { throw SecurityFailure.usage("-c or -Z is needed") }
-        let found: StoredCertificate
+        let found: KeychainCertificate
         do {
-            found = try StoredCertificate.only(name, hash, in: tool.searched(options.operands))
+            found = try KeychainCertificate.only(name, hash, in: tool.searched(options.operands))
         } catch SecurityFailure.operation(_, errSecItemNotFound, _) {
             tool.complain(
                 plain: "Unable to delete certificate matching \"\((name ?? hash ?? "").escapedForTerminal)\"")

@@ -8,7 +8,7 @@ import KeychainModel
 import VaultInterface
 
 /// A certificate in a keychain.
-struct StoredCertificate {
+struct KeychainCertificate {
     let item: StoredItem
     let certificate: Certificate
     let keychain: OpenedKeychain
@@ -31,9 +31,9 @@ struct StoredCertificate {
 
     /// Returns the one certificate with this hash or, if it is nil, the one whose name has this text. A name that is
     /// the whole text comes first.
-    static func only(_ name: String?, _ hash: String?, in keychains: [OpenedKeychain]) throws -> StoredCertificate {
+    static func only(_ name: String?, _ hash: String?, in keychains: [OpenedKeychain]) throws -> KeychainCertificate {
         let all = try keychains.flatMap { try $0.certificates() }
-        var found: [StoredCertificate] = []
+        var found: [KeychainCertificate] = []
         if let hash {
             found = Array(all.filter { $0.hasHash(hash) }.prefix(1))
         } else if let name {
@@ -54,15 +54,15 @@ struct StoredCertificate {
 
 /// A certificate and the key that it is for.
 struct StoredIdentity {
-    let certificate: StoredCertificate
+    let certificate: KeychainCertificate
     let pair: KeyPair
 }
 
 extension OpenedKeychain {
-    func certificates() throws -> [StoredCertificate] {
+    func certificates() throws -> [KeychainCertificate] {
         try items(ItemQuery(itemClass: .certificate, synchronizable: .any)).compactMap { item in
             guard let certificate = item.value.flatMap({ try? Certificate(der: $0) }) else { return nil }
-            return StoredCertificate(item: item, certificate: certificate, keychain: self)
+            return KeychainCertificate(item: item, certificate: certificate, keychain: self)
         }
     }
 
@@ -104,6 +104,6 @@ extension OpenedKeychain {
     }
 }
 
-extension StoredCertificate {
+extension KeychainCertificate {
     func hasAddress(_ address: String) -> Bool { CertificateFilter.hasEmailAddress(address, in: der) }
 }
