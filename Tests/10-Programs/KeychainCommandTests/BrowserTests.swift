@@ -171,7 +171,7 @@ import Testing
         #expect(
             outcome.text.split(separator: "\n") == [
                 "associated 2", "filled ['alice', 'swordfish']", "code 6", "stored created", "status True",
-                "generated 20", "browsers 1", "kept anchovy", "locked True",
+                "generated 20", "browsers 1", "kept anchovy", "4 stored", "exchanged 4", "locked True",
             ], "\(outcome.errors)")
     }
 

@@ -4,7 +4,7 @@
 
 Firefox runs without a window, and is driven by Marionette, its protocol for tests. What happens is printed.
 """
-import http.server, json, os, socket, subprocess, threading, time
+import http.server, json, os, socket, subprocess, threading, time, urllib.parse
 
 EXTENSION = "/usr/share/webext/keepassxc-browser"
 IDENTIFIER = "keepassxc-browser@keepassxc.org"
@@ -77,6 +77,14 @@ class Marionette:
         self.go_to(self.own)
         self.until(lambda: self.script("return typeof browser") == "object")
 
+    def inside(self, text, *arguments):
+        """Runs a script with the rights of Firefox itself; its last argument takes the answer."""
+        self.ask("Marionette:SetContext", {"value": "chrome"})
+        try:
+            return self.ask("WebDriver:ExecuteAsyncScript", {"args": arguments, "script": text})["value"]
+        finally:
+            self.ask("Marionette:SetContext", {"value": "content"})
+
     def go_to(self, tab): self.ask("WebDriver:SwitchToWindow", {"handle": tab})
 
     def until(self, condition):
@@ -89,6 +97,56 @@ class Marionette:
 
     def fields(self):
         return self.script("return ['username', 'password'].map((name) => document.forms[0].elements[name].value)")
+
+
+# What a person may have in Firefox: commas, quotes, other alphabets, spaces at the ends, a form's action, a realm.
+LOGINS = [
+    ["https://shop.example", "https://shop.example", None, "ann,\"a\"", "sword;fish, \"x\""],
+    ["https://shop.example", "https://shop.example", None, "Zoë", "pässwörd ☃ 🔑"],
+    ["https://bank.example:8443", "https://login.bank.example", None, "", " spaces "],
+    ["http://router.example", None, "Admin, \"area\"", "admin", "=1+1"],
+]
+
+
+def exchange(firefox):
+    """Firefox writes its logins into a file, which is taken in here; and it takes in what is written here."""
+    taken = firefox.inside("""
+        const [logins, path, done] = arguments
+        const { LoginExport } = ChromeUtils.importESModule("resource://gre/modules/LoginExport.sys.mjs");
+        (async () => {
+            for (const [origin, action, realm, name, password] of logins) {
+                const login = Cc["@mozilla.org/login-manager/loginInfo;1"].createInstance(Ci.nsILoginInfo)
+                login.init(origin, action, realm, name, password, "", "")
+                await Services.logins.addLoginAsync(login)
+            }
+            await LoginExport.exportAsCSV(path)
+            return "written"
+        })().then(done, (error) => done("error: " + error))
+        """, LOGINS, os.environ["HOME"] + "/firefox.csv")
+    assert taken == "written", taken
+    print(subprocess.run(
+        ["keychain", "import", "firefox.csv", "--group", "firefox"], capture_output=True, text=True,
+        cwd=os.environ["HOME"]).stdout.splitlines()[-1])
+    for origin, _, _, name, password in LOGINS:
+        scheme, rest = origin.split("://")
+        found = subprocess.run(
+            ["keychain", "internet", "get", f"{scheme}://{urllib.parse.quote(name, safe='')}@{rest}" if name else origin,
+             "--group", "firefox"], capture_output=True, text=True)
+        assert found.stdout == password + "\n" or found.stdout == password, (origin, name, found)
+    subprocess.run(
+        ["keychain", "export", "--format", "csv", "--group", "firefox", "--output", "back.csv"], check=True, capture_output=True,
+        cwd=os.environ["HOME"])
+    back = firefox.inside("""
+        const [path, done] = arguments
+        const { LoginCSVImport } = ChromeUtils.importESModule("resource://gre/modules/LoginCSVImport.sys.mjs");
+        (async () => {
+            for (const login of await Services.logins.getAllLogins()) await Services.logins.removeLoginAsync(login)
+            await LoginCSVImport.importFromCSV(path)
+            return (await Services.logins.getAllLogins()).map((login) => [login.origin, login.username, login.password])
+        })().then(done, (error) => done("error: " + error))
+        """, os.environ["HOME"] + "/back.csv")
+    assert sorted(back) == sorted([login[0], *login[3:]] for login in LOGINS), back
+    print("exchanged", len(back))
 
 
 def free_port():
@@ -148,6 +206,7 @@ def drive(firefox, site):
     print("browsers", subprocess.run(["keychain", "browser", "list"], capture_output=True, text=True).stdout.split()[3])
     print("kept", subprocess.run(
         ["keychain", "internet", "get", f"http://carol@{site}"], capture_output=True, text=True).stdout)
+    exchange(firefox)
     print("locked", firefox.tell("lock_database")["databaseClosed"])
 
 
