@@ -121,6 +121,8 @@ if ((tests)); then
     [[ -e /usr/share/webext/keepassxc-browser/manifest.json ]] || missing+=(webext-keepassxc-browser)
     /usr/bin/python3 -c 'import nacl, websockets' 2>/dev/null || missing+=(python3-nacl python3-websockets)
     ldconfig -p | grep -q 'libidn2\.so\.0 ' || missing+=(libidn2-0)
+    # Pictures of a terminal.
+    /usr/bin/python3 -c 'import rich' 2>/dev/null || missing+=(python3-rich)
     # Clipboards, an editor and shells, for what a person does at a terminal.
     command -v tmux >/dev/null || missing+=(tmux)
     command -v Xvfb >/dev/null || missing+=(xvfb)

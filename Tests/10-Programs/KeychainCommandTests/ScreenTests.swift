@@ -77,6 +77,28 @@ import Testing
         #expect(try !screen.scrollback().contains("horse") && !screen.scrollback().contains("service"))
     }
 
+    /// The pictures in the documentation show what there is to be seen. With KEYCHAIN_WRITE_PICTURES=1 this test draws
+    /// them anew.
+    @Test func thePicturesAreTrue() throws {
+        try make(
+            """
+            for place in 'aws deploy Build' 'db.example.com app Database' 'mail alice Private' 'registry robot Images'; do
+              set -- $place; printf 'correct horse' | keychain set $1 $2 --label $3 --keep 3
+            done
+            printf 'correct horse battery' | keychain set mail alice; \(Self.code)
+            printf internet | keychain internet set https://carl@shop.example
+            """)
+        let screen = try ScreenTerminal(workplace, columns: 80, rows: 18)
+        screen.type("keychain ui", "Enter")
+        try screen.wait("> aws", "shop.example") { _ in true }
+        screen.type("j", "j")
+        try screen.wait("> mail") { _ in true }
+        try screen.compare(picture: "ui-list", titled: "keychain ui")
+        screen.type("Enter")
+        try screen.wait("accessible") { $0.contains("version 1") }
+        try screen.compare(picture: "ui-item", titled: "keychain ui: an item")
+    }
+
     /// Signals and keys that end or stop it leave the terminal as it was, and nothing of a secret.
     @Test(arguments: [
         ("TERM", 143), ("HUP", 129), ("INT", 130), ("QUIT", 131), ("SEGV", 139), ("C-c", 0), ("C-z", 148),
@@ -248,6 +270,26 @@ private final class ScreenTerminal {
             last = try text()
             return texts.allSatisfy(last.contains) && condition(last)
         }
+    }
+
+    /// Compares the screen's text, up to digits, with a picture of the documentation, which it draws if it is told to.
+    func compare(picture name: String, titled title: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "../../../Documentation/Images/\(name).svg").standardizedFileURL
+        let drawn = try workplace.shell(
+            "tmux -u -S \(socket) capture-pane -e -p -t ui | "
+                + "/usr/bin/python3 -B '\(folder.path)/Peer/picture.py' '\(title)' 80")
+        try #require(drawn.status == 0 && drawn.text.contains("</svg>"), "\(drawn.errors)")
+        if ProcessInfo.processInfo.environment["KEYCHAIN_WRITE_PICTURES"] != nil {
+            try Data(drawn.text.utf8).write(to: file)
+        }
+        let kept = try String(contentsOf: file, encoding: .utf8)
+        #expect(Self.words(of: kept) == Self.words(of: drawn.text))
+    }
+
+    /// What is written in a picture, with 0 for each digit.
+    private static func words(of picture: String) -> [Substring] {
+        picture.matches(of: #/<text [^>]*>([^<]*)</text>/#).map { $0.1.replacing(#/[0-9]/#, with: "0") }
     }
 
     /// Waits until the shell has the terminal again.
