@@ -31,33 +31,44 @@ struct ScreenVault: Sendable {
     ///
     /// - Parameter first: Takes the first items, if there are many.
     func contents(first: (ScreenContents) -> Void) throws -> ScreenContents {
+        // A vault in this process sends nothing before it has found everything.
+        let beginning = try contents(limit: Self.firstItems)
+        guard !beginning.isComplete else { return beginning }
+        first(beginning)
+        return try contents(limit: nil)
+    }
+
+    /// - Parameter limit: How many items of a class are read; nil for all.
+    private func contents(limit: Int?) throws -> ScreenContents {
         var contents = ScreenContents()
         let status = try session.perform(ReadStatus())
         contents.lock = !status.isPasscodeSet ? .none : status.lockState == .unlocked ? .unlocked : .locked
-        var hasShown = false
+        contents.isComplete = true
         for itemClass in [ItemClass.genericPassword, .internetPassword] {
             var query = ItemQuery(itemClass: itemClass, accessGroup: nil, synchronizable: .any)
             query.authentication = AuthenticationOptions(interaction: .skip)
             query.reports = [.damage, .guarded, .locked]
+            query.limit = limit
+            var count = 0
             do throws(VaultError) {
                 _ = try session.perform(CopyItems(query, includingValues: false)) { part throws(VaultError) in
                     switch part {
-                    case .item(let item), .guarded(let item): contents.entries.append(ScreenEntry(item))
+                    case .item(let item):
+                        contents.entries.append(ScreenEntry(item))
+                        count += 1
+                    case .guarded(let item): contents.entries.append(ScreenEntry(item))
                     case .damage: contents.damagedCount += 1
                     case .locked: contents.lockedCount += 1
                     case .withheld, .expired: break
-                    }
-                    if !hasShown, contents.entries.count == Self.firstItems {
-                        hasShown = true
-                        first(contents.sorted())
                     }
                 }
             } catch {
                 guard error == .itemNotFound else { throw error }
             }
+            if count == limit { contents.isComplete = false }
         }
-        contents.isComplete = true
-        return contents.sorted()
+        contents.entries.sort(by: ScreenEntry.isBefore)
+        return contents
     }
 
     /// Returns the former versions of an item, as pairs of a name and a text; none if it has none.
@@ -114,13 +125,5 @@ struct ScreenVault: Sendable {
         try session.perform(UnlockVault(with: passcode))
         let findings = (try? session.perform(ReadUnlockFindings()))?.sentences ?? []
         return findings.isEmpty ? ["unlocked"] : findings
-    }
-}
-
-extension ScreenContents {
-    fileprivate func sorted() -> ScreenContents {
-        var sorted = self
-        sorted.entries.sort(by: ScreenEntry.isBefore)
-        return sorted
     }
 }
