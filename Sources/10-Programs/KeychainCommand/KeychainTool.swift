@@ -70,15 +70,19 @@ struct KeychainTool: DocumentedCommand {
     ]
 
     private static let hidden = ["manual", "empty-clipboard", "browser-host"]
-    private static var names: [String] { groups.flatMap(\.names) }
-
     /// Returns what to say of a word that is no command.
-    static func noCommand(_ word: String) -> Failure {
-        let start = "there is no command '\(word.escapedForTerminal)'"
+    static func noCommand(_ word: String) -> Failure { noCommand(word, after: "", among: groups.flatMap(\.names)) }
+
+    /// Returns what to say of a word that is no command of a group.
+    ///
+    /// - Parameter group: The words before it, such as ` cert`.
+    static func noCommand(_ word: String, after group: String, among names: [String]) -> Failure {
+        let start = "there is no command '\(group.dropFirst())\(group.isEmpty ? "" : " ")\(word.escapedForTerminal)'"
+        let help = "`keychain help\(group)`"
         guard let name = names.map({ ($0, distance(word, $0)) }).min(by: { $0.1 < $1.1 }), name.1 <= 2,
             name.1 < name.0.utf8.count - 1
-        else { return .usage("\(start): see `keychain help`") }
-        return .usage("\(start); did you mean `keychain \(name.0)`? See `keychain help`")
+        else { return .usage("\(start): see \(help)") }
+        return .usage("\(start); did you mean `keychain\(group) \(name.0)`? See \(help)")
     }
 
     /// How many letters have to be put in, taken away, replaced, or exchanged with their neighbours.

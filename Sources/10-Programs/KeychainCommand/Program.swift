@@ -150,6 +150,11 @@ enum Program {
         if let topic, !topic.hasPrefix("-"), topic != "help", KeychainTool.subcommand(named: topic) == nil {
             throw KeychainTool.noCommand(topic)
         }
+        // The parser would show the help of the group.
+        if arguments.first == "help" {
+            let place = CommandPlace(arguments.dropFirst())
+            if let failure = place.noCommand { throw failure }
+        }
         return try KeychainTool.parseAsRoot(arguments)
     }
 
@@ -169,20 +174,16 @@ enum Program {
     }
 
     private static func unparsable(_ message: String, _ arguments: [String]) -> Failure {
-        var topic = ""
-        var subcommands = KeychainTool.configuration.subcommands
-        for argument in arguments {
-            guard let command = subcommands.first(where: { $0.configuration.commandName == argument }) else { break }
-            topic += " \(argument)"
-            subcommands = command.configuration.subcommands
-        }
+        let place = CommandPlace(arguments[...])
+        // Only a group of commands, which has no arguments of its own, does not expect a first word.
+        if message.contains("nexpected argument"), let failure = place.noCommand { return failure }
         // The message may repeat what was typed.
         let line = oneLine(message).unicodeScalars.reduce(into: "") { line, scalar in
             if scalar.controlsTerminal { line += scalar.escaped } else { line.unicodeScalars.append(scalar) }
         }
         let sentence = line.hasSuffix(".") ? line.dropLast() : line[...]
         let what = sentence.prefix(1).lowercased() + sentence.dropFirst()
-        return .usage("\(what): see `keychain help\(topic)`")
+        return .usage("\(what): see `keychain help\(place.path)`")
     }
 
     /// Returns a message of several lines as one line. Entries of a list are separated by commas.

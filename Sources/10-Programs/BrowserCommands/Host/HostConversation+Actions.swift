@@ -50,7 +50,7 @@ extension HostConversation {
         return session.withoutUnlocking
     }
 
-    /// By which the extension tells vaults apart.
+    /// The hash by which the extension tells vaults apart.
     private static func vaultHash() throws -> String {
         SHA256.hash(data: Data("keychain \(try ProcessVault.defaultPath())".utf8)).hexadecimal()
     }

@@ -14,7 +14,7 @@ import VaultInterface
 /// Requests for which a person may be asked wait for one another. The others are answered meanwhile, because the
 /// extension takes a host that is silent for half a second for gone.
 final class HostConversation: Sendable {
-    /// What is told of the program: the version of KeePassXC whose protocol this is.
+    /// The version that the extension is told: that of the KeePassXC whose protocol this is.
     static let version = "2.7.6"
     /// The most requests that wait.
     private static let mostWaiting = 16
@@ -40,7 +40,7 @@ final class HostConversation: Sendable {
         (self.prompt, self.output, self.browser) = (prompt, output, browser)
     }
 
-    /// Takes the questions away, and waits for what is being done.
+    /// Withdraws the questions to a person, and waits for the requests that are running.
     func end() {
         prompt.takeBack()
         _ = waiting.wait(timeout: .now() + 2)
@@ -48,7 +48,7 @@ final class HostConversation: Sendable {
 
     // MARK: Requests
 
-    /// Answers a message, or has it answered after those before it.
+    /// Answers a message now, or queues it behind those before it.
     ///
     /// - Throws: ``Failure`` for a message that is not the protocol's.
     func take(_ bytes: Data) throws {

@@ -30,7 +30,7 @@ struct BrowserLogins {
     /// The attribute that holds the parts of an entry together.
     private static let entry = "entry"
 
-    /// Looks up what there is, without the passwords. Asks nobody.
+    /// Reads the logins without their passwords. Asks nobody.
     init(_ session: VaultSession) throws {
         self.session = session
         let group = try session.ownGroup

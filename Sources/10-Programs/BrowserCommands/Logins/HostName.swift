@@ -1,6 +1,6 @@
 import SystemLibraries
 
-/// Names of hosts in other letters than ASCII's.
+/// Names of hosts with letters outside ASCII.
 enum HostName {
     private typealias Lookup =
         @convention(c) (UnsafePointer<UInt8>, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, Int32) -> Int32

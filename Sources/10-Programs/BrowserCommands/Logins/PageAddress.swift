@@ -14,7 +14,7 @@ struct PageAddress: Hashable {
     /// The longest host in bytes (RFC 1035).
     private static let longestHost = 253
 
-    /// Returns nil for what is no address of a web page, such as that of a file.
+    /// Returns nil if the text is not the address of a web page, such as that of a file.
     init?(_ url: String) {
         guard url.utf8.count <= 1 << 16, let colon = url.firstRange(of: "://") else { return nil }
         let authority = url[colon.upperBound...].unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) }
@@ -22,7 +22,7 @@ struct PageAddress: Hashable {
         self.init(address)
     }
 
-    /// Returns nil for an address without a scheme, or with that of no web page.
+    /// Returns nil for an address without a scheme, or with a scheme other than those of web pages.
     init?(_ address: InternetAddress) {
         guard let scheme = address.scheme, let own = Self.ports[scheme] else { return nil }
         let host = HostName.ascii(address.host)

@@ -35,7 +35,9 @@ package struct Failure: Error {
         }
         let remedy =
             switch error {
-            case .itemNotFound: OtherTool.served.map { "; " + $0.note } ?? ": `keychain list` shows what there is"
+            case .itemNotFound:
+                OtherTool.served.map { "; " + $0.note }
+                    ?? ": `keychain list` and `keychain internet list` show what there is"
             case .accessDenied: OtherTool.served.map { "; " + $0.note } ?? ""
             case .authenticationFailed: ": try again"
             case .diskFull: ": free some space and try again"

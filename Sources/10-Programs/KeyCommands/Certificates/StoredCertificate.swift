@@ -59,19 +59,11 @@ struct StoredCertificate {
             let digits = name.lowercased().filter { $0 != ":" }
             found = all.filter { $0.fingerprint.hasPrefix(digits) }
         }
-        guard let first = found.first else {
-            throw Failure(
-                status: errSecItemNotFound,
-                "there is no certificate '\(name.escapedForTerminal)': `keychain cert list` shows what there is")
+        return try NamedChoice(kind: "certificate", list: "cert list", digits: "fingerprint").one(
+            of: found, named: name
+        ) {
+            ($0.fingerprint, $0.item.accessGroup)
         }
-        guard found.count == 1 else {
-            let choices = found.map { "\($0.fingerprint.prefix(16)) in '\($0.item.accessGroup.escapedForTerminal)'" }
-            throw Failure(
-                status: errSecParam,
-                "\(found.count) certificates are called '\(name.escapedForTerminal)': give the beginning of a fingerprint "
-                    + "instead, or --group (\(choices.joined(separator: ", ")))")
-        }
-        return first
     }
 }
 

@@ -73,7 +73,8 @@ struct ExportCommand: DocumentedCommand {
     @Option(
         help: ArgumentHelp(
             "The form of the output: pem, der, \(ExchangeWriter.formats.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "format"))
+            valueName: "format"),
+        completion: .list(["pem", "der"] + ExchangeWriter.formats.map(\.rawValue)))
     var format = DocumentFormat.pem.rawValue
 
     @Option(

@@ -15,8 +15,9 @@ struct ImportCommand: DocumentedCommand {
     static let details = """
         Passwords, notes and one-time codes come from a file of FIDO's Credential Exchange Format, of Bitwarden (also \
         under a password), KeePass and KeePassXC (.kdbx), 1Password (.1pux), Aegis or Google Authenticator \
-        (`otpauth-migration://`), from the CSV of Chrome, Firefox, Safari or Apple Passwords, from .env, .netrc, or from `security dump-keychain -d` of macOS. A login with an \
-        address becomes an internet password, another one a password with its title as the service; dates, notes, \
+        (`otpauth-migration://`), from the CSV of Chrome, Firefox, Safari or Apple Passwords, from .env, .netrc, or \
+        from `security dump-keychain -d` of macOS. A login with an address becomes an internet password, which \
+        `keychain internet list` shows; another one becomes a password with its title as the service. Dates, notes, \
         addresses, fields, passkeys and former passwords are kept. --dry-run shows what would happen. What is here \
         already stays, unless you say --replace. The import can be repeated: it stores what is missing.
 
@@ -60,7 +61,8 @@ struct ImportCommand: DocumentedCommand {
     @Option(
         help: ArgumentHelp(
             "What the file is: keys, \(ExchangeFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "format"))
+            valueName: "format"),
+        completion: .list([Self.keys] + ExchangeFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @Option(
@@ -113,9 +115,8 @@ struct ImportCommand: DocumentedCommand {
         var bytes = try BytesInput.readExport(file, limit: ExchangeReader.largest)
         if let text = try CodePicture.text(of: bytes, at: file) { bytes = text }
         let chosen = format.flatMap(ExchangeFormat.init(rawValue:))
-        if format != Self.keys, !ImportedFile.isMeant(bytes), let format = chosen ?? ExchangeReader.format(of: bytes) {
-            return try importEntries(bytes, format, file)
-        }
+        let told = format == nil && !ImportedFile.isMeant(bytes) ? ExchangeReader.format(of: bytes) : nil
+        if let format = chosen ?? told { return try importEntries(bytes, format, file) }
         guard keyFile == nil, files == nil else {
             throw Failure.usage("--key-file and --files are for passwords, and this file has none that are known")
         }
@@ -123,7 +124,7 @@ struct ImportCommand: DocumentedCommand {
             throw Failure.usage(
                 "--dry-run and --replace are for passwords, and this is no file of a password manager that is known")
         }
-        let imported = try ImportedFile(bytes, passphrase: askPassphrase)
+        let imported = try certificatesAndKeys(in: bytes)
         let contents = imported.contents
         let session = try KeyCommandSession.forWriting(passcode)
         try protection.check(session)
@@ -144,6 +145,17 @@ struct ImportCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: answers) }
         let rows = answers.map { [$0.kind, $0.name.escapedForTerminal, $0.isNew ? "stored" : "was there already"] }
         try StandardOutput.write(Table(rows, heads: ["kind", "name", "what became of it"]))
+    }
+
+    private func certificatesAndKeys(in bytes: Data) throws -> ImportedFile {
+        do {
+            return try ImportedFile(bytes, passphrase: askPassphrase)
+        } catch let failure as Failure where format == nil && failure.message == ImportedFile.unreadable.message {
+            throw Failure(
+                status: failure.status,
+                "the file holds nothing that is known: name the format of passwords with --format; certificates and keys "
+                    + "can be \(ImportedFile.forms)")
+        }
     }
 
     /// Stores passwords and what belongs to them.

@@ -77,10 +77,11 @@ package struct ImportedFile {
                 && bytes.first != UInt8(ascii: "[")
     }
 
-    private static let unreadable = Failure(
-        status: errSecDecode,
-        "the file holds no certificate and no key: it can be PEM, DER, OpenSSH's form, PKCS#7, PKCS#8 or PKCS#12, with "
-            + "RSA keys, Ed25519 keys or keys on the NIST curves")
+    static let unreadable = Failure(
+        status: errSecDecode, "the file holds no certificate and no key: it can be \(forms)")
+    /// The forms of a file with certificates and keys.
+    static let forms =
+        "PEM, DER, OpenSSH's form, PKCS#7, PKCS#8 or PKCS#12, with RSA keys, Ed25519 keys or keys on the NIST curves"
     /// Which keys there are.
     static let types = "The keychain takes RSA keys, Ed25519 keys and keys on the NIST curves"
     private static let encryptedKind = "ENCRYPTED PRIVATE KEY"

@@ -23,20 +23,8 @@ struct KeySelection: ParsableArguments {
         if inventory.pairs(named: key).isEmpty, inventory.isLocked {
             inventory = try session.unlockedInventory(group)
         }
-        let found = inventory.pairs(named: key)
-        guard let pair = found.first else {
-            throw Failure(
-                status: errSecItemNotFound,
-                "there is no key '\(key.escapedForTerminal)': `keychain key list` shows what there is")
-        }
-        guard found.count == 1 else {
-            let choices = found.map { "\($0.hexadecimalHash.prefix(16)) in '\($0.group.escapedForTerminal)'" }
-            throw Failure(
-                status: errSecParam,
-                "\(found.count) keys are called '\(key.escapedForTerminal)': give the beginning of a hash instead, or "
-                    + "--group (\(choices.joined(separator: ", ")))")
-        }
-        return pair
+        return try NamedChoice(kind: "key", list: "key list", digits: "hash")
+            .one(of: inventory.pairs(named: key), named: key) { ($0.hexadecimalHash, $0.group) }
     }
 }
 

@@ -27,6 +27,7 @@ struct CopyCommand: DocumentedCommand {
     static let configuration: CommandConfiguration = documented("copy", aliases: ["cp"])
 
     @OptionGroup var choice: PasswordChoice
+    @OptionGroup var itemPassword: ItemPassword
 
     @Flag(help: "Copy the one-time code of this site.")
     var otp = false
@@ -62,10 +63,11 @@ struct CopyCommand: DocumentedCommand {
         if otp {
             guard let site = choice.service else { throw ValidationError("--otp goes with the name of a site") }
             let source = OneTimeSource(
-                site: site, account: choice.account, scope: choice.scope, itemPassword: choice.itemPassword)
+                site: site, account: choice.account, scope: choice.scope, itemPassword: itemPassword)
             return Data(try source.next(session).code.utf8)
         }
-        guard let secret = try choice.search(passcode).one(in: session, includingValues: true).value, !secret.isEmpty
+        guard let secret = try choice.search(passcode, itemPassword).one(in: session, includingValues: true).value,
+            !secret.isEmpty
         else {
             throw Failure(status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
         }

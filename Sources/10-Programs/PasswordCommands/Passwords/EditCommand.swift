@@ -24,6 +24,7 @@ struct EditCommand: DocumentedCommand {
     static let configuration: CommandConfiguration = documented("edit")
 
     @OptionGroup var choice: PasswordChoice
+    @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .json)
@@ -31,7 +32,7 @@ struct EditCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let item = try choice.search(passcode).one(in: session, includingValues: true)
+        let item = try choice.search(passcode, itemPassword).one(in: session, includingValues: true)
         if let service = item.attribute(.service).map({ AttributeText($0).plain }), KeyPurpose(service: service) != nil
         {
             throw Failure.usage("this is a key of the keychain's own, which no person changes")
@@ -52,7 +53,7 @@ struct EditCommand: DocumentedCommand {
                 "the file is empty, so nothing was changed: `keychain delete` removes a password")
         }
         var query = ItemQuery(item: item)
-        query.authentication = try choice.itemPassword.authentication()
+        query.authentication = try itemPassword.authentication()
         query.includesExpired = true
         guard let present = try session.perform(CopyItems(query, includingValues: true)).first,
             present.value == item.value

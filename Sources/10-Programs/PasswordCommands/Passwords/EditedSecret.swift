@@ -37,8 +37,15 @@ struct EditedSecret {
     }
 
     private static func runEditor(_ path: String) throws(Failure) {
-        let editor =
-            ["VISUAL", "EDITOR"].lazy.compactMap(Environment.value(of:)).first { !$0.trimmed.isEmpty } ?? "vi"
+        let named = ["VISUAL", "EDITOR"].lazy.compactMap(Environment.value(of:)).first { !$0.trimmed.isEmpty }
+        // Without a terminal, vi would wait for keys that nobody can type.
+        guard named != nil || isatty(0) == 1 else {
+            throw Failure(
+                status: errSecInteractionNotAllowed,
+                "there is no terminal for an editor: give the secret to `keychain set` on standard input, or name an "
+                    + "editor that needs none with $EDITOR")
+        }
+        let editor = named ?? "vi"
         let name = editor.split(separator: " ").first?.split(separator: "/").last ?? ""
         let isVim = ["vi", "vim", "nvim"].contains(name)
         let quiet = isVim ? ["-n", "-c", "set nobackup nowritebackup noundofile viminfo="] : []

@@ -30,6 +30,7 @@ struct GetCommand: DocumentedCommand {
     static let configuration: CommandConfiguration = documented("get")
 
     @OptionGroup var choice: PasswordChoice
+    @OptionGroup var itemPassword: ItemPassword
 
     @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
     var noNewline = false
@@ -59,7 +60,7 @@ struct GetCommand: DocumentedCommand {
     }
 
     func run() throws {
-        var search = try choice.search(passcode)
+        var search = try choice.search(passcode, itemPassword)
         search.query.includesExpired = expired
         try Self.run(search, version: version, identifier, passcode: passcode, noNewline: noNewline, json: json)
     }

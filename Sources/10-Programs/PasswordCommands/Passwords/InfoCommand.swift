@@ -17,9 +17,7 @@ struct InfoCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("info")
 
-    @OptionGroup var name: PasswordName
-    @OptionGroup var scope: ItemScope
-
+    @OptionGroup var choice: PasswordChoice
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .json)
@@ -27,7 +25,7 @@ struct InfoCommand: DocumentedCommand {
 
     func run() throws {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let item = try PasswordSearch(name, scope).described(in: session)
+        let item = try choice.search(passcode, nil).described(in: session)
         if json { return try StandardOutput.write(json: ItemSummary(item)) }
         try StandardOutput.write(line: Table(item.facts).text(aligned: true))
     }

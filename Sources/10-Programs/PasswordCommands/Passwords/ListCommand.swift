@@ -12,8 +12,8 @@ struct ListCommand: DocumentedCommand {
     static let summary = "List the passwords in the keychain, without the secrets."
     static let details = """
         One line for each password: service, account and access group, and the label of those that programs stored \
-        through the Secret Service. On a terminal they are in columns, otherwise \
-        they are separated by tabs. Backslashes and control characters are written as escapes. A vault without \
+        through the Secret Service. Passwords of servers are in `keychain internet list`, and `keychain find` looks \
+        through all of them. On a terminal they are in columns, otherwise they are separated by tabs. Backslashes and control characters are written as escapes. A vault without \
         passwords gives an empty list. If no password has the given service and attributes, the command fails with \
         44. Items that need a person are shown with that mark: their names need nobody. Expired items are shown like \
         the others: `keychain info` and --json tell when they expired.

@@ -52,6 +52,12 @@ struct OneTimeCommand: DocumentedCommand {
 
     func validate() throws {
         guard !set || !uri else { throw ValidationError("--set and --uri exclude each other") }
+        guard ![site, account ?? ""].contains(where: { $0.lowercased().hasPrefix("otpauth") }) else {
+            throw ValidationError(
+                "this address has the secret in it and is not taken from the command line, where every user of the "
+                    + "machine can read it: name the site, say --set, and give the address on standard input or at the "
+                    + "prompt")
+        }
     }
 
     func run() throws {
@@ -76,7 +82,7 @@ struct OneTimeCommand: DocumentedCommand {
         } catch {
             throw Failure(
                 status: errSecParam,
-                "this is no one-time password (\(error)): paste the otpauth:// address, or the secret beside the QR code"
+                "no one-time codes come from this (\(error)): paste the otpauth:// address, or the secret beside the QR code"
             )
         }
         // The address says whose it is, wherever it goes from here.

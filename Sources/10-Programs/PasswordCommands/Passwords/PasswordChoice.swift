@@ -22,7 +22,6 @@ struct PasswordChoice: ParsableArguments {
     var label: String?
 
     @OptionGroup var scope: ItemScope
-    @OptionGroup var itemPassword: ItemPassword
 
     /// Nil if service and account name the item.
     private var match: PasswordMatch? {
@@ -39,10 +38,12 @@ struct PasswordChoice: ParsableArguments {
     }
 
     /// Returns a search for the one password that is meant.
-    func search(_ passcode: PasscodeInput) throws -> PasswordSearch {
+    ///
+    /// - Parameter itemPassword: Nil where the secret is not read.
+    func search(_ passcode: PasscodeInput, _ itemPassword: ItemPassword?) throws -> PasswordSearch {
         var search = PasswordSearch(
             service: service ?? "", account: account ?? "", group: scope.group,
-            synchronizable: scope.synchronizableScope, authentication: try itemPassword.authentication())
+            synchronizable: scope.synchronizableScope, authentication: try itemPassword?.authentication() ?? .init())
         if let match = try match {
             try search.choose(match.one(in: .ofOwnerInPresentVault(passcode)))
         } else if account == nil {
@@ -61,7 +62,8 @@ struct PasswordChoice: ParsableArguments {
         guard let first = found.first else {
             throw Failure(
                 status: errSecItemNotFound,
-                "no password is stored for '\(service)': `keychain list` shows what there is")
+                "no password is stored for '\(service)': `keychain list` and `keychain internet list` show what there is"
+            )
         }
         let accounts = Set(found.map { $0.names.account?.plain ?? "" })
         guard accounts.count == 1 else {

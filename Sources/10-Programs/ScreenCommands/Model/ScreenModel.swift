@@ -2,7 +2,7 @@ import Bytes
 import FoundationEssentials
 import PasswordCommands
 
-/// What the terminal and the vault are to do.
+/// A task that a key gives to the terminal or the vault.
 package enum ScreenEffect: Sendable, Equatable {
     case leave, stop, redraw
     case versions(ScreenEntry)
@@ -137,10 +137,10 @@ extension ScreenModel {
         scroll = max(0, rows.count - max(1, self.rows - 1))
     }
 
-    /// Takes secrets from the screen.
+    /// Removes secrets from the screen.
     package mutating func hide() { (secret, code) = (nil, nil) }
 
-    /// Takes away what is over.
+    /// Removes secrets, codes and messages whose time is over.
     package mutating func tick(_ now: Moment) -> [ScreenEffect] {
         if let message, message.until <= now { self.message = nil }
         if let secret, secret.until <= now { self.secret = nil }

@@ -2,7 +2,7 @@ import Bytes
 import CLibrary
 import Synchronization
 
-/// What gives the terminal back, also in the handler of a signal: memory that is made before.
+/// Gives the terminal back, also in the handler of a signal. All its memory is allocated before.
 enum ScreenRestoration {
     /// More rows than a terminal has.
     static let mostRows = 1_000
@@ -51,7 +51,7 @@ enum ScreenRestoration {
         return memory
     }
 
-    /// The terminal is this program's from now on.
+    /// Marks the terminal as this program's.
     static func begin() { isNeeded.store(true, ordering: .sequentiallyConsistent) }
 
     /// - Parameter rows: How many rows have been written to.

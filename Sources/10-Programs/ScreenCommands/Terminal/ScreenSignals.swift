@@ -79,7 +79,7 @@ final class ScreenSignals: Sendable {
         sigaction(number, &action, nil)
     }
 
-    /// Has the screen look for news. Any thread may call this.
+    /// Makes the screen look for what other threads have for it. Any thread may call this.
     func wake() {
         var byte: UInt8 = 0
         // A full connection has news already.

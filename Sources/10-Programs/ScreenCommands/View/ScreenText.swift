@@ -47,6 +47,19 @@ package struct CharacterWidths: Sendable {
         return (result, total)
     }
 
+    /// Returns a text in lines that fit, broken between words where that is possible.
+    package func wrappedBetweenWords(_ text: String, to limit: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            if let last = lines.last, case let longer = wrapped(last + " " + word, to: limit), longer.count == 1 {
+                lines[lines.count - 1] = longer[0]
+            } else {
+                lines += wrapped(String(word), to: limit)
+            }
+        }
+        return lines
+    }
+
     /// Returns a text in lines that fit.
     package func wrapped(_ text: String, to limit: Int) -> [String] {
         var lines = [""]

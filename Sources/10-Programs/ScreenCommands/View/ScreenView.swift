@@ -116,7 +116,7 @@ package struct ScreenView {
         let indent = min(longest + 2, max(2, model.columns / 3))
         return rows.flatMap { row -> [ScreenLine] in
             let (name, width) = widths.cut(row.first ?? "", to: max(1, indent - 1))
-            let texts = widths.wrapped(row.last ?? "", to: model.columns - indent)
+            let texts = widths.wrappedBetweenWords(row.last ?? "", to: model.columns - indent)
             return texts.enumerated().map { index, text in
                 let start = index == 0 ? name + String(repeating: " ", count: max(0, indent - width)) : ""
                 return line(
@@ -157,7 +157,7 @@ package struct ScreenView {
             return [line("\(place)  \(Self.count(model))", .head, model)]
         }
         if let message = model.message {
-            return widths.wrapped(message.text, to: model.columns).map {
+            return widths.wrappedBetweenWords(message.text, to: model.columns).map {
                 line($0, message.isError ? .error : .note, model)
             }
         }

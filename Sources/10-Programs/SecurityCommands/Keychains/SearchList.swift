@@ -11,7 +11,7 @@ struct SearchList: Codable, Equatable, Sendable {
     /// Nil for the login keychain.
     private var standard: String?
 
-    /// Stands for the login keychain, whose path depends on the daemon.
+    /// The entry for the login keychain, whose path depends on the daemon.
     private static let login = "login"
     private static let file = "search-list"
     private static let largest = 1 << 20

@@ -47,7 +47,7 @@ struct CertificateUse {
     }
 }
 
-/// What came of the check of a certificate.
+/// The result of checking a certificate.
 enum TrustVerdict: Equatable {
     case trusted
     /// The user's settings forbid it.
