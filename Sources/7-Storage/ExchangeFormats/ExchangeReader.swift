@@ -7,6 +7,8 @@ package enum ExchangeReader {
     package static let largest = 256 << 20
     /// The most entries of a file.
     private static let mostEntries = 200_000
+    /// The most bytes of the files of all entries: a thousand entries can name one and the same file.
+    private static let mostAttached = 512 << 20
 
     /// Returns what is in a file.
     ///
@@ -22,7 +24,10 @@ package enum ExchangeReader {
     ) throws -> ExchangeContents {
         guard bytes.count <= largest else { throw ExchangeError.tooLarge }
         let contents = try read(plainText(bytes), format, name, keyFile, password)
-        guard contents.entries.count <= mostEntries else { throw ExchangeError.tooLarge }
+        let attached = contents.entries.reduce(0) { sum, entry in
+            sum + entry.attachments.reduce(0) { $0 + $1.contents.count }
+        }
+        guard contents.entries.count <= mostEntries, attached <= mostAttached else { throw ExchangeError.tooLarge }
         return contents
     }
 

@@ -2,7 +2,7 @@ import Bytes
 import FoundationEssentials
 
 /// Any JSON value (RFC 8259), for members that are kept as they came.
-package enum JSONValue: Codable, Sendable, Hashable {
+package enum JSONValue: Encodable, Sendable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -10,26 +10,6 @@ package enum JSONValue: Codable, Sendable, Hashable {
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
-
-    package init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        // Most values are texts; what fails costs most.
-        if let text = try? value.decode(String.self) {
-            self = .string(text)
-        } else if let members = try? value.decode([String: JSONValue].self) {
-            self = .object(members)
-        } else if let elements = try? value.decode([JSONValue].self) {
-            self = .array(elements)
-        } else if value.decodeNil() {
-            self = .null
-        } else if let bool = try? value.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let integer = try? value.decode(Int64.self) {
-            self = .integer(integer)
-        } else {
-            self = .real(try value.decode(Double.self))
-        }
-    }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -45,7 +25,7 @@ package enum JSONValue: Codable, Sendable, Hashable {
     }
 
     package init?(parsing bytes: Data) {
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else { return nil }
+        guard let value = JSONParser.value(of: bytes) else { return nil }
         self = value
     }
 

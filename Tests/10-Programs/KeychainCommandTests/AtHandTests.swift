@@ -92,6 +92,9 @@ import Testing
             echo true > editor; edit mail
             echo ': > "$1"' > editor; edit mail; keychain get mail; echo
             echo 'rm "$1"' > editor; edit mail
+            for other in "ln -s /etc/passwd" mkfifo mkdir; do echo 'rm "$1";' "$other" '"$1"' > editor; edit mail; done
+            echo 'p=$PPID; [ "$(cat /proc/$p/comm)" = keychain ] || p=$(cut -d" " -f4 /proc/$p/stat); kill -QUIT $p; echo "$1" > "$HOME/place"; printf quit > "$1"' > editor
+            edit mail; keychain get mail; echo; [ -e "$(dirname "$(cat place)")" ] || echo gone
             echo 'printf "of somebody else" | keychain set mail alice; printf mine > "$1"' > editor; edit mail
             keychain get mail; echo
             printf '\377\376' | keychain set bytes me; edit bytes; edit nobody
@@ -115,6 +118,12 @@ import Testing
                 third
                 status 1
                 status 1
+                status 1
+                status 1
+                status 0
+                quit
+                gone
+                status 1
                 of somebody else
                 status 1
                 status 44
@@ -126,6 +135,7 @@ import Testing
         for words in [
             "ended with an error, so nothing was changed", "nothing was changed\n", "the file is empty",
             "another program changed the secret while you did", "the secret is not text",
+            "the editor put something else in the place of the file",
         ] {
             #expect(outcome.errors.contains(words), "\(outcome.errors)")
         }

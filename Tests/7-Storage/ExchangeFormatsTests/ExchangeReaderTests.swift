@@ -15,6 +15,45 @@ import Testing
         }
     }
 
+    // MARK: JSON
+
+    @Test func jsonIsReadAsItIsWritten() {
+        let expected: [(text: String, value: JSONValue?)] = [
+            (" null\n", .null), ("[true,false]", .array([.bool(true), .bool(false)])), ("{ }", .object([:])),
+            ("[ ]", .array([])), (#"{"a":{"b":[]},"a":1}"#, .object(["a": .integer(1)])),
+            (#""a\u00e4\ud83d\ude00\"\\\/\b\f\n\r\tä""#, .string("aä😀\"\\/\u{8}\u{C}\n\r\tä")),
+            ("-0", .integer(0)), ("1.0", .integer(1)), ("1e3", .integer(1_000)), ("-2.5E-1", .real(-0.25)),
+            ("9223372036854775807", .integer(.max)), ("9223372036854775808", .real(9_223_372_036_854_775_808)),
+            ("", nil), ("01", nil), ("1.", nil), (".5", nil), ("+1", nil), ("-", nil), ("1e", nil), ("1e400", nil),
+            ("0x1", nil), ("NaN", nil), ("nul", nil), ("1 2", nil), ("[1,]", nil), ("[1", nil), ("[1}", nil),
+            ("[,1]", nil),
+            ("{\"a\"}", nil), ("{\"a\":1,}", nil), ("{a:1}", nil), ("{1:1}", nil), ("\"", nil), ("\"\n\"", nil),
+            (#""\ud83d""#, nil), (#""\ude00""#, nil), (#""\ud83d\u0041""#, nil), (#""\u00e""#, nil), (#""\x""#, nil),
+            (#""\"#, nil), ("'a'", nil), ("//", nil),
+        ]
+        for (text, value) in expected { #expect(JSONValue(parsing: Data(text.utf8)) == value, "\(text)") }
+        #expect(JSONValue(parsing: Data([0x22, 0xFF, 0x22])) == nil)
+        #expect(
+            JSONValue(parsing: Data((String(repeating: "[", count: 512) + String(repeating: "]", count: 512)).utf8))
+                != nil)
+        #expect(JSONValue(parsing: Data(String(repeating: "[", count: 1 << 20).utf8)) == nil)
+        #expect(
+            JSONValue(parsing: Data((String(repeating: "[", count: 513) + String(repeating: "]", count: 513)).utf8))
+                == nil)
+    }
+
+    /// What is deep and wide takes no longer than what is as long and flat. A decoder that describes where each value
+    /// stands does not end here.
+    @Test func deepAndWideJSONIsRead() {
+        let (depth, width) = (400, 100_000)
+        let text =
+            String(repeating: "[", count: depth) + String(repeating: "1,", count: width) + "1"
+            + String(repeating: "]", count: depth)
+        var value = JSONValue(parsing: Data(text.utf8))
+        for _ in 1..<depth { value = value?.elements?.first }
+        #expect(value?.elements?.count == width + 1)
+    }
+
     // MARK: CXF
 
     private static let cxf = #"""

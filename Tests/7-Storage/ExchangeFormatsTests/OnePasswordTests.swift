@@ -67,6 +67,8 @@ import Testing
             #expect(throws: ExchangeError.malformed(.onePassword, reason)) { try read(export(change)) }
         }
         #expect(throws: ExchangeError.tooLarge) { try read(export("bomb")) }
+        // Many entries with one file.
+        #expect(throws: ExchangeError.tooLarge) { try read(export("shared")) }
         let damaged = ExchangeError.malformed(.onePassword, "the archive is damaged, or was cut off")
         #expect(throws: damaged) { try read(Data([0x50, 0x4B, 3, 4, 1, 2, 3])) }
     }

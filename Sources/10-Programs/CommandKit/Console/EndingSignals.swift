@@ -15,7 +15,7 @@ private func noteSignal(_ number: Int32) {
 
 /// The signals and other events that end a command which runs until it is stopped, in the order in which they come.
 package struct EndingSignals: ~Copyable {
-    private static let ending = [SIGTERM, SIGINT, SIGHUP]
+    private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
     private let reader: Int32
     private let writer: Int32
 

@@ -16,6 +16,12 @@ struct EditedSecret {
 
     /// Returns what the editor made of the secret.
     func edited() throws(Failure) -> Data {
+        // The terminal's signals are for the editor; a signal to this process must not leave the file behind.
+        guard let signals = EndingSignals() else { throw .system("there is no descriptor left", errno) }
+        return try withExtendedLifetime(signals) { () throws(Failure) in try editedInFolder() }
+    }
+
+    private func editedInFolder() throws(Failure) -> Data {
         MemoryFolder.removeLeftovers()
         let folder = try MemoryFolder(otherwise: "give the secret to `keychain set` on standard input")
         defer { folder.remove() }
@@ -27,13 +33,27 @@ struct EditedSecret {
         }
         let path = try folder.write(copy, to: "secret")
         try Self.runEditor(path)
-        let result = open(path, O_RDONLY | O_CLOEXEC)
-        guard result >= 0 else { throw .file("read", path, errno) }
+        let result = try Self.open(path)
         defer { close(result) }
         var edited = Data.wipedWhenFreed(try SecretInput.readAll(result, keepingNewline: true))
         let newline = UInt8(ascii: "\n")
         if edited.last == newline, secret.last != newline { edited = .wipedWhenFreed(Data(edited.dropLast())) }
         return edited
+    }
+
+    /// Opens what the editor left: no link, which may name a file that is no secret, and no pipe, which may never end.
+    private static func open(_ path: String) throws(Failure) -> Int32 {
+        let file = CLibrary.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 || errno == ELOOP else { throw .file("read", path, errno) }
+        var info = stat()
+        guard file >= 0, fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            if file >= 0 { close(file) }
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "the editor put something else in the place of the file, so nothing was changed: name another editor "
+                    + "with $EDITOR")
+        }
+        return file
     }
 
     private static func runEditor(_ path: String) throws(Failure) {
@@ -59,8 +79,6 @@ struct EditedSecret {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         closeDescriptors(from: 3, in: &actions)
-        // The terminal's signals are for the editor; a signal to this process must not leave the file behind.
-        guard let signals = EndingSignals() else { throw .system("there is no descriptor left", errno) }
         // The parent process may have ignored SIGCHLD. Then the kernel keeps no exit status of children.
         signal(SIGCHLD, SIG_DFL)
         var arguments = words.map { strdup($0) } + [nil]
@@ -70,7 +88,6 @@ struct EditedSecret {
         guard code == 0 else { throw .system("the editor cannot be started", code) }
         var status: Int32 = 0
         _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
-        _ = signals
         guard status == 0 else {
             throw Failure(
                 status: errSecUserCanceled, exitCode: ExitStatus.other,

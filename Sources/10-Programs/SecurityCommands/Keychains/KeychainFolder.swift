@@ -67,14 +67,33 @@ struct KeychainFolder: Sendable {
     }
 
     /// Destroys the keys and items of the keychain, and then its folder. Hold the lock of the search list.
+    ///
+    /// A keychain that is damaged is deleted, too: nobody can read it, and nothing else would remove it.
     func destroy() throws {
-        try KeychainKeeper(folder: path).stop()
         let folder = try PrivateFolder(existing: path)
-        let session = VaultSession.ofOwner(in: try ProcessVault.vault(in: path, socket: nil).vault)
-        try session.perform(EraseVault())
-        ProcessVault.closeVault(in: path)
+        let keeper = KeychainKeeper(folder: path)
+        do {
+            try keeper.stop()
+            try erase()
+        } catch {
+            guard Self.isDamage(error), !keeper.isClaimed else { throw error }
+            ProcessVault.closeVault(in: path)
+        }
         try removeRemains()
         try folder.move(to: remains)
         try removeRemains()
+    }
+
+    private func erase() throws {
+        let session = VaultSession.ofOwner(in: try ProcessVault.vault(in: path, socket: nil).vault)
+        try session.perform(EraseVault())
+        ProcessVault.closeVault(in: path)
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        switch error as? VaultError {
+        case .corruptVault, .unusableVault, .inputOutput: true
+        default: false
+        }
     }
 }

@@ -32,10 +32,12 @@ struct KeychainKeeper: Sendable {
     func open() throws -> (vault: any Vault, isServed: Bool) {
         let deadline = ContinuousClock.now + .seconds(5)
         while true {
+            // A daemon that ends removes its socket, which it may do at any moment here.
+            let isEnding = isClaimed || socket.map { access($0, F_OK) == 0 } ?? false
             do {
                 return try ProcessVault.vault(in: folder, socket: socket)
             } catch {
-                guard let socket, access(socket, F_OK) == 0, ContinuousClock.now < deadline else { throw error }
+                guard isEnding, ContinuousClock.now < deadline else { throw error }
                 usleep(20_000)
             }
         }
@@ -55,7 +57,7 @@ struct KeychainKeeper: Sendable {
         while ContinuousClock.now < deadline {
             if let vault = try served(socket) { return vault }
             // Another process may have started one at the same time, which then serves this one, too.
-            if hasEnded, !PrivateFolder.isClaimed(folder) { break }
+            if hasEnded, !isClaimed { break }
             var status: Int32 = 0
             hasEnded = hasEnded || waitpid(process, &status, WNOHANG) == process
             usleep(20_000)
@@ -72,20 +74,21 @@ struct KeychainKeeper: Sendable {
         return nil
     }
 
-    /// Locks the keychain, and waits until its daemon has ended.
+    /// Locks the keychain, and waits until its daemon has ended, also one that somebody else told to end.
     func stop() throws {
-        guard let socket, let vault = try served(socket) else { return ProcessVault.closeVault(in: folder) }
-        let session = VaultSession.ofOwner(in: vault).withoutUnlocking
-        do {
-            try session.perform(LockVault(after: .zero))
-        } catch VaultError.accessDenied(let reason) {
-            throw VaultError.accessDenied(reason)
-        } catch {
-            // The daemon may end before it answers, or end because there is nothing to lock.
+        if let socket, let vault = try served(socket) {
+            let session = VaultSession.ofOwner(in: vault).withoutUnlocking
+            do {
+                try session.perform(LockVault(after: .zero))
+            } catch VaultError.accessDenied(let reason) {
+                throw VaultError.accessDenied(reason)
+            } catch {
+                // The daemon may end before it answers, or end because there is nothing to lock.
+            }
         }
         ProcessVault.closeVault(in: folder)
         let deadline = ContinuousClock.now + Self.patience
-        while PrivateFolder.isClaimed(folder) {
+        while isClaimed {
             guard ContinuousClock.now < deadline else {
                 throw SecurityFailure.other(
                     "the keychaind of \(folder.escapedForTerminal) does not end: stop it, and try again")
@@ -93,6 +96,9 @@ struct KeychainKeeper: Sendable {
             usleep(10_000)
         }
     }
+
+    /// Whether a daemon serves the keychain.
+    var isClaimed: Bool { (try? PrivateFolder(existing: folder))?.isLocked("daemon") ?? false }
 
     private func spawn(_ socket: String) throws -> pid_t {
         var attributes = posix_spawnattr_t()
@@ -122,12 +128,5 @@ struct KeychainKeeper: Sendable {
             throw SecurityFailure.other("keychaind cannot be started: \(String(cString: strerror(code)))")
         }
         return process
-    }
-}
-
-extension PrivateFolder {
-    /// Whether a daemon serves the vault in the folder.
-    fileprivate static func isClaimed(_ path: String) -> Bool {
-        (try? PrivateFolder(existing: path))?.isLocked("daemon") ?? false
     }
 }

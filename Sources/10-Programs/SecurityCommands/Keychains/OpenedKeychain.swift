@@ -79,21 +79,24 @@ extension SecurityTool {
 
     /// Returns the keychains to search: those that the operands name, else those of the search list that exist.
     func searched(_ operands: [String]) throws -> [OpenedKeychain] {
-        guard operands.isEmpty else { return try operands.map(place).map(open) }
-        return try SearchList.read(in: .standard()).keychains.compactMap { place in
-            if case .folder(let path) = place, !KeychainNames.isKeychain(path) { return nil }
-            return try open(place)
+        try searchedPlaces(operands).map(open)
+    }
+
+    private func searchedPlaces(_ operands: [String]) throws -> [KeychainPlace] {
+        guard operands.isEmpty else { return try operands.map(place) }
+        return try SearchList.read(in: .standard()).keychains.filter { place in
+            if case .folder(let path) = place { KeychainNames.isKeychain(path) } else { true }
         }
     }
 
-    /// Returns the first thing that `body` finds in the keychains.
+    /// Returns the first thing that `body` finds in the keychains, also if an earlier one of them cannot be opened.
     ///
     /// - Throws: If nothing is found: what went wrong in a keychain, else that the item is not there.
     func first<Found>(_ operands: [String], _ body: (OpenedKeychain) throws -> Found?) throws -> Found {
         var failure: (any Error)?
-        for keychain in try searched(operands) {
+        for place in try searchedPlaces(operands) {
             do {
-                if let found = try body(keychain) { return found }
+                if let found = try body(open(place)) { return found }
             } catch {
                 if case SecurityFailure.operation(_, errSecItemNotFound, _) = error, failure != nil { continue }
                 failure = failure.map { Self.isMissing($0) ? error : $0 } ?? error

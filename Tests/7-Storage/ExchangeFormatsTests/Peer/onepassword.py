@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes an export of 1Password (1PUX), after support.1password.com/1pux-format.
 
-    onepassword.py FILE [CHANGE]     CHANGE is `bomb`, `stored`, `names`, `missing`, `noData`, `json` or `version`
+    onepassword.py FILE [CHANGE]     CHANGE is `bomb`, `shared`, `stored`, `names`, `missing`, `noData`, `json` or
+                                 `version`
 """
 import json
 import sys
@@ -59,6 +60,8 @@ items = [
     "no item",
     {"item": item(8, "Older form", {"notesPlain": "text"}), "file": {"attrs": {}, "path": "x"}},
 ]
+if change == "shared":
+    items += [item(9, "Shared", {"documentAttributes": {"fileName": "a.pdf", "documentId": "doc2"}})] * 2000
 data = {"accounts": [{
     "attrs": {"accountName": "Jane", "name": "Jane", "email": "j@example.com", "uuid": "A", "domain": "https://my.1password.com/"},
     "vaults": [{"attrs": {"uuid": "v", "desc": "", "avatar": "", "name": "Personal", "type": "P"}, "items": items}]}]}
