@@ -485,8 +485,10 @@ if !isFetched {
     floor(
         "Tests/10-Programs",
         tests(
-            "KeychainCommandTests", uses: "Bytes", "CommandKit", "KeychainCommand", "KeychainModel", "RunCommands",
-            "ScreenCommands", "TestSupport", arguments, grdb, exclude: ["Peer", "Sessions", "Transcripts"]))
+            "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit", "KeychainCommand",
+            "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
+            arguments, grdb,
+            exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",

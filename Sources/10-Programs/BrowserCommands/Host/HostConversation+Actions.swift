@@ -40,8 +40,7 @@ extension HostConversation {
 
     /// Returns a session of an unlocked vault, in which operations do not ask for the passcode again.
     private func openSession(unlocking: Bool) throws -> VaultSession {
-        guard try ProcessVault.exists() else { throw HostError.databaseNotOpened }
-        let session = try VaultSession.ofOwner(prompt: prompt)
+        guard let session = try currentSession(prompt) else { throw HostError.databaseNotOpened }
         let status = try session.perform(ReadStatus())
         if status.isPasscodeSet, status.lockState != .unlocked {
             guard unlocking, try session.unlockIfPossible() else { throw HostError.databaseNotOpened }

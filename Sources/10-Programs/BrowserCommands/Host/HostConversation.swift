@@ -31,13 +31,21 @@ final class HostConversation: Sendable {
     let state = Mutex(State())
     let prompt: BrowserPrompt
     let browser: String
+    /// Returns a session of the vault; nil if there is no vault.
+    let currentSession: @Sendable (BrowserPrompt) throws -> VaultSession?
     private let output: HostOutput
     private let queue = DispatchQueue(label: "browser-requests")
     private let room = DispatchSemaphore(value: mostWaiting)
     private let waiting = DispatchGroup()
 
-    init(prompt: BrowserPrompt, output: HostOutput, browser: String) {
+    init(
+        prompt: BrowserPrompt, output: HostOutput, browser: String,
+        currentSession: @escaping @Sendable (BrowserPrompt) throws -> VaultSession? = {
+            try ProcessVault.exists() ? .ofOwner(prompt: $0) : nil
+        }
+    ) {
         (self.prompt, self.output, self.browser) = (prompt, output, browser)
+        self.currentSession = currentSession
     }
 
     /// Withdraws the questions to a person, and waits for the requests that are running.
@@ -153,10 +161,7 @@ final class HostConversation: Sendable {
 
     /// Tells the extension of the lock of a vault that is there already.
     func watchPresentVault() {
-        guard (try? ProcessVault.exists()) == true, let session = try? VaultSession.ofOwner(prompt: prompt) else {
-            return
-        }
-        watchLock(session)
+        if let session = try? currentSession(prompt) { watchLock(session) }
     }
 
     /// Tells the extension from now on whenever the vault is locked or unlocked.

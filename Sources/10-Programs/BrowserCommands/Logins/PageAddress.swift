@@ -26,7 +26,8 @@ struct PageAddress: Hashable {
     init?(_ address: InternetAddress) {
         guard let scheme = address.scheme, let own = Self.ports[scheme] else { return nil }
         let host = HostName.ascii(address.host)
-        guard (1...Self.longestHost).contains(host.utf8.count) else { return nil }
+        // What stays in other letters is no name, not even one below a site's.
+        guard (1...Self.longestHost).contains(host.utf8.count), host.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         (self.scheme, self.host, port) = (scheme, host, address.port ?? own)
     }
 
