@@ -63,9 +63,10 @@ lint: ## Check the format of every Swift file
 format: ## Format every Swift file
 	Scripts/check/format.sh
 
-install: ## Build for release and install keychain and keychaind under PREFIX (DESTDIR is honoured)
+install: ## Build for release and install keychain, keychaind and libkeychain-pkcs11.so under PREFIX (DESTDIR is honoured)
 	Scripts/install/setup.sh
 	swift build $(RELEASE) --product keychain
+	swift build $(RELEASE) --target PKCS11Module
 	DESTDIR="$(DESTDIR)" Scripts/install/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
 install-security: install ## And install it under the name of Apple's command, security

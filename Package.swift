@@ -79,8 +79,9 @@ func tests(
 floor(
     "Sources/1-Ground",
     module("CLibrary"),
-    module("Bytes", uses: "CLibrary"),
-    module("Frames", uses: "Bytes", "CLibrary"),
+    module("PlainBytes", uses: "CLibrary"),
+    module("Bytes", uses: "CLibrary", "PlainBytes"),
+    module("Frames", uses: "CLibrary", "PlainBytes"),
     library("CEpoll"),
     library("CSodium", pkgConfig: "libsodium", package: "libsodium-dev"),
     module("SecureMemory", uses: "Bytes", "CLibrary", "CSodium"),
@@ -99,8 +100,11 @@ floor(
     "Sources/2-Contract",
     module("KeychainModel", uses: "Bytes"),
     module("Access", uses: "Bytes", "CLibrary", "KeychainModel"),
-    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "Frames", "KeychainModel"),
-    module("ProcessVault", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "SystemLibraries", "VaultInterface"),
+    module("DaemonLink", uses: "CLibrary", "Frames"),
+    module("VaultInterface", uses: "Access", "Bytes", "CLibrary", "DaemonLink", "Frames", "KeychainModel"),
+    module(
+        "ProcessVault", uses: "Access", "Bytes", "CLibrary", "DaemonLink", "KeychainModel", "SystemLibraries",
+        "VaultInterface"),
     module("StatusCodes", uses: "Access", "VaultInterface"))
 
 // What keys, certificates and hashes of passwords are and do.
@@ -119,7 +123,8 @@ floor(
     module(
         "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
         "VaultInterface", asn1, crypto),
-    module("VaultKeys", uses: "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
+    module(
+        "VaultKeys", uses: "Bytes", "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
     module(
         "StoredKeys", uses: "Access", "Certificates", "KeychainModel", "KeyCryptography", "ProcessVault",
         "VaultInterface"),
@@ -157,18 +162,21 @@ floor(
         "SystemLibraries", "VaultInterface", crypto),
     module(
         "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "Certificates", "CLibrary", "Enclave", "Items",
-        "Keybag", "KeychainModel", "PreparedKeys", "Presence", "PrivateFiles", "Sealing", "SecureMemory",
-        "SystemLibraries", "TPM", "VaultInterface", crypto))
+        "Keybag", "KeychainModel", "KeyCryptography", "PreparedKeys", "Presence", "PrivateFiles",
+        "ProcessVault", "Sealing", "SecureMemory", "SystemLibraries", "TPM", "VaultInterface", "VaultKeys", crypto))
 
 // The vault across a socket.
 floor(
     "Sources/6-Service",
     module("Connections", uses: "Access", "Bytes", "CEpoll", "CLibrary", "Frames", "SystemLibraries"),
     module(
-        "VaultService", uses: "Access", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel", "Presence",
-        "ProcessVault", "SystemLibraries", "VaultInterface"),
+        "VaultService", uses: "Access", "Bytes", "CLibrary", "Connections", "DaemonLink", "Frames", "KeychainModel",
+        "Presence",
+        "SystemLibraries", "VaultInterface"),
+    module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
     module(
-        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "KeyCryptography", "SystemLibraries",
+        "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
+        "SystemLibraries",
         asn1, crypto, cryptoExtras),
     module(
         "SecretService", uses: "Access", "Bytes", "CAEAD", "CLibrary", "Connections", "Frames", "KeychainModel",
@@ -245,7 +253,8 @@ floor(
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
     module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
-        "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Keybag", "KeychainModel",
+        "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Frames", "Keybag",
+        "KeychainModel",
         "KeychainServices", "LocalAuthenticationServices", "ProcessVault", "SecureMemory", "StatusCodes", "Vault",
         "VaultInterface", "VaultService"))
 
@@ -276,7 +285,8 @@ if !isFetched {
     floor(
         "Sources/10-Programs",
         module(
-            "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Connections", "Frames", "KeychainModel",
+            "KeychainDaemon", uses: "Access", "Audit", "Bytes", "CLibrary", "Connections", "DaemonLink", "Frames",
+            "KeychainModel",
             "LockSignals", "Presence", "PrivateFiles", "ProcessVault", "SecretService", "SystemBus", "SystemLibraries",
             "Vault", "VaultInterface", "VaultService", arguments, lifecycle, logging, metrics, signals),
         module(
@@ -316,10 +326,12 @@ if !isFetched {
             "Presence", "ProcessVault", "SecureMemory", "StatusCodes", "SystemLibraries",
             "VaultInterface", arguments, crypto),
         module(
-            "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DatabaseFiles", "Enclave",
+            "VaultCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "DaemonLink", "DatabaseFiles",
+            "Enclave",
             "FileCommands", "ItemFiles", "Keybag", "KeychainModel", "KeyCommands", "MountedFolder", "PasswordFiles",
-            "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecureMemory", "StatusCodes", "SystemLibraries", "Vault",
-            "VaultInterface", "VaultService", arguments),
+            "Presence", "PrivateFiles", "ProcessVault", "ProtectedFiles", "SecureMemory", "StatusCodes",
+            "SystemLibraries", "Vault",
+            "VaultInterface", "VaultKeys", "VaultService", arguments),
         module(
             "ScreenCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PasswordCommands",
             "Presence", "StatusCodes", "SystemLibraries", "VaultCommands", "VaultInterface", arguments),
@@ -329,11 +341,14 @@ if !isFetched {
             "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "ScreenCommands",
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
             arguments),
+        module("CPKCS11", links: [crypto]),
+        module("PKCS11Module", uses: "CLibrary", "CPKCS11", "DaemonLink", "Frames", "KeyClient", "PlainBytes"),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
             "VaultBenchmark", path: "Benchmarks/Engine", uses: "Access", "Audit", "Bytes", "Connections", "CSQLite",
-            "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices", "PasswordHashes",
+            "DaemonLink", "DatabaseVFS", "Enclave", "Frames", "Keybag", "KeychainModel", "KeychainServices",
+            "PasswordHashes",
             "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory",
             "SQLCipherFiles", "Vault", "VaultInterface", "VaultService", crypto))
 
@@ -354,7 +369,8 @@ if !isFetched {
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
         program("TrustWorker", uses: "KeychainServices"),
         program(
-            "VaultWorker", uses: "Access", "Audit", "Bytes", "Connections", "Frames", "Keybag", "KeychainModel",
+            "VaultWorker", uses: "Access", "Audit", "Bytes", "Connections", "DaemonLink", "Frames", "Keybag",
+            "KeychainModel",
             "SecureMemory", "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
 
     floor(
@@ -418,7 +434,8 @@ if !isFetched {
     floor(
         "Tests/6-Service",
         tests(
-            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "Enclave", "Frames",
+            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "DaemonLink",
+            "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
         tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
@@ -467,7 +484,8 @@ if !isFetched {
             "ProcessVault", "TestSupport", "Vault", "VaultInterface", crypto),
         tests(
             "DataProtectionTests", uses: "Access", "Bytes", "Connections", "DataProtection", "DataProtectionNetworking",
-            "KeychainModel", "KeychainTesting", "ProcessVault", "ProtectedFiles", "TestSupport", "VaultInterface",
+            "Frames", "KeychainModel", "KeychainTesting", "ProcessVault", "ProtectedFiles", "TestSupport",
+            "VaultInterface",
             "VaultService", links: ["DataWorker", "KeychainCommand"]),
         tests(
             "ProtectedDatabaseTests", uses: "Access", "DatabaseFiles", "DataProtection", "KeychainModel",
@@ -488,7 +506,7 @@ if !isFetched {
             "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit", "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
             arguments, grdb,
-            exclude: ["Peer", "Sessions", "Transcripts"]))
+            links: ["PKCS11Module"], exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",

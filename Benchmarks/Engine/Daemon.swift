@@ -1,5 +1,6 @@
 import Connections
 import Foundation
+import Frames
 import Glibc
 import KeychainModel
 import Synchronization

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the built `keychain` with its manual pages and completions, its other name `keychaind` with systemd's units,
-# or removes them.
+# and the PKCS #11 module, or removes them.
 #
 #   Scripts/install/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install/install.sh --remove PREFIX
@@ -15,8 +15,8 @@ completions=(
 )
 manual=$prefix/share/man/man1
 daemon_manual=$prefix/share/man/man8
-# Where the programs will be run from, which units have to name.
-bindir=${prefix#"${DESTDIR:-}"}/bin
+# Where the files will be used from, which units have to name.
+root=${prefix#"${DESTDIR:-}"}
 # Files under Packaging, and where they are looked for under a prefix.
 units=(
     systemd/user/keychaind.socket lib/systemd/user/keychaind.socket
@@ -28,7 +28,10 @@ units=(
     systemd/system/keychaind.socket lib/systemd/system/keychaind.socket
     systemd/system/keychaind.service lib/systemd/system/keychaind.service
     systemd/system/keychain.sysusers.conf lib/sysusers.d/keychain.conf
+    p11-kit/keychain.module share/p11-kit/modules/keychain.module
 )
+# The module that other programs load. p11-kit reads its path from the file above.
+module=lib/pkcs11/libkeychain-pkcs11.so
 
 if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
@@ -37,6 +40,7 @@ if [[ $1 == --remove ]]; then
     rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "${helpers[@]/#/$prefix/bin/}" \
         "$prefix/libexec/keychain-sqlcipher" \
         "$prefix/libexec/keychain-unlock-at-login" \
+        "$prefix/$module" \
         "$manual"/keychain.1 "$manual"/keychain-*.1 \
         "$daemon_manual"/keychaind.8 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
@@ -50,11 +54,16 @@ install -s -D -m 755 "$binary" "$prefix/bin/keychain"
 ln -sf keychain "$prefix/bin/keychaind"
 # And under these the helper that git, docker, cargo, ssh or a browser starts.
 for helper in "${helpers[@]}"; do ln -sf keychain "$prefix/bin/$helper"; done
+# A program that has the former library open keeps it, because the new one is another file.
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+Scripts/install/pkcs11.sh "$1" "$built/module.so"
+install -D -m 644 "$built/module.so" "$prefix/$module"
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/${units[i]}" "$prefix/${units[i + 1]}"
-    sed -i "s|@bindir@|$bindir|" "$prefix/${units[i + 1]}"
+    sed -i -e "s|@bindir@|$root/bin|" -e "s|@module@|$root/$module|" "$prefix/${units[i + 1]}"
 done
 mkdir -p "$manual" "$daemon_manual"
 "$binary" manual --directory "$manual"
@@ -63,6 +72,6 @@ for ((i = 0; i < ${#completions[@]}; i += 2)); do
     mkdir -p "$(dirname "${completions[i + 1]}")"
     "$binary" --generate-completion-script "${completions[i]}" >"${completions[i + 1]}"
 done
-echo "installed $prefix/bin/keychain and $prefix/bin/keychaind"
+echo "installed $prefix/bin/keychain and $prefix/bin/keychaind, and for programs that use PKCS #11 $prefix/$module"
 echo "restart a daemon that runs (systemctl --user restart keychaind, or systemctl restart keychaind): it goes on with the"
 echo "former program, and does not take the new keychain for its owner's tool"

@@ -133,6 +133,18 @@ if ((tests)); then
     command -v fish >/dev/null || missing+=(fish)
     # What decrypts keys of OpenSSH under a passphrase.
     ldconfig -p | grep -q 'libbotan-2\.so\.19 ' || missing+=(libbotan-2-19)
+    # Programs that take keys from a PKCS #11 module.
+    command -v pkcs11-tool >/dev/null || missing+=(opensc)
+    command -v p11tool >/dev/null || missing+=(gnutls-bin)
+    compgen -G '/usr/lib/*/engines-3/pkcs11.so' >/dev/null || missing+=(libengine-pkcs11-openssl)
+    compgen -G '/usr/lib/*/ossl-modules/pkcs11.so' >/dev/null || missing+=(pkcs11-provider)
+    command -v modutil >/dev/null || missing+=(libnss3-tools)
+    /usr/bin/python3 -c 'import PyKCS11' 2>/dev/null || missing+=(python3-pykcs11)
+    command -v curl >/dev/null || missing+=(curl)
+    # Its package starts it on port 80: `systemctl disable --now nginx` where that is not wanted.
+    [[ -x /usr/sbin/nginx ]] || missing+=(nginx-light)
+    # What a library exports.
+    command -v nm >/dev/null || missing+=(binutils)
     # It fetches the vectors of other people; see below.
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
 fi
@@ -205,6 +217,19 @@ sources() {
     "${as_root[@]}" apt-get update -q
 }
 
+# Debian 12 has the provider among its backports alone.
+backports() {
+    local release
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+    [[ $release == bookworm && " ${missing[*]} " == *" pkcs11-provider "* ]] || return 0
+    ! apt-cache show pkcs11-provider >/dev/null 2>&1 || return 0
+    echo 'setup: adding the backports to the lists of apt, in /etc/apt/sources.list.d/keychain-tests-backports.sources'
+    printf 'Types: deb\nURIs: http://deb.debian.org/debian\nSuites: bookworm-backports\nComponents: main\nSigned-By: %s\n' \
+        /usr/share/keyrings/debian-archive-keyring.gpg |
+        "${as_root[@]}" tee /etc/apt/sources.list.d/keychain-tests-backports.sources >/dev/null
+    "${as_root[@]}" apt-get update -q
+}
+
 if ((${#missing[@]} == 0)); then
     ((!tests)) || vectors
     [[ ${1-} != --peers ]] || sources
@@ -221,6 +246,7 @@ install() {
     "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
 echo "setup: installing ${missing[*]}"
+backports
 # The lists may be empty, as in a container, or out of date; one update mends both.
 if ! apt-get install --simulate "${missing[@]}" >/dev/null 2>&1 || ! install; then
     echo 'setup: fetching the package lists first'

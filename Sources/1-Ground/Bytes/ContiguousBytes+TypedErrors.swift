@@ -25,11 +25,3 @@ extension Data {
         }.get()
     }
 }
-
-extension SecretBytes {
-    package func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try withUnsafeBytes(body)
-    }
-}

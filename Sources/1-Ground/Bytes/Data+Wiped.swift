@@ -94,3 +94,18 @@ extension Data {
         return wipedWhenFreed(adopting: base, count: bytes.count)
     }
 }
+
+extension SecretBytes {
+    /// The bytes as hexadecimal digits in ASCII, in memory that is wiped when the last copy of the value goes.
+    package func hexadecimalDigits() -> Data {
+        var digits = Data(capacity: 2 * count)
+        withUnsafeBytes { bytes in
+            for byte in bytes {
+                let pair = byte.hexadecimalDigits()
+                digits.append(pair.high)
+                digits.append(pair.low)
+            }
+        }
+        return .wipedWhenFreed(digits)
+    }
+}

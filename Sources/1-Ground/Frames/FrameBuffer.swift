@@ -1,5 +1,5 @@
-import Bytes
 import CLibrary
+import PlainBytes
 
 /// Bytes to send to another process, or received ones.
 ///

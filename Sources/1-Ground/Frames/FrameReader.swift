@@ -1,4 +1,4 @@
-import Bytes
+import PlainBytes
 
 /// Reads fields from a message, which may end too early or hold any bytes.
 package struct FrameReader {

@@ -1,5 +1,5 @@
-import Bytes
 import CLibrary
+import PlainBytes
 import Synchronization
 
 /// A failure of a connection.

@@ -69,7 +69,7 @@ struct KeychainTool: DocumentedCommand {
         ),
     ]
 
-    private static let hidden = ["manual", "empty-clipboard", "browser-host"]
+    private static let hidden = ["manual", "empty-clipboard", "browser-host", "pkcs11-helper"]
     /// Returns what to say of a word that is no command.
     static func noCommand(_ word: String) -> Failure { noCommand(word, after: "", among: groups.flatMap(\.names)) }
 

@@ -1,5 +1,6 @@
 import Bytes
 import CLibrary
+import DaemonLink
 import ProcessVault
 import SystemLibraries
 import VaultInterface

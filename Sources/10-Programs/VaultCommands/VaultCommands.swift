@@ -17,6 +17,7 @@ package enum VaultCommands: CommandModule {
         case "rekey": RekeyCommand.self
         case "send": SendCommand.self
         case "receive": ReceiveCommand.self
+        case "pkcs11-helper": TokenHelperCommand.self
         default: nil
         }
     }

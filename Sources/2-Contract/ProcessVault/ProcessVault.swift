@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import CLibrary
+import DaemonLink
 import Synchronization
 import SystemLibraries
 import VaultInterface
@@ -75,7 +76,7 @@ package enum ProcessVault {
 
     /// Connects to the daemon; nil if this process is to use the folder itself.
     private static func connect(_ state: State) throws(VaultError) -> (any VaultConnection)? {
-        let place = try VaultPlace(environment: Environment.value)
+        let place = try VaultPlace.ofProcess()
         guard place.mode != .embedded else { return nil }
         for path in place.presentSockets {
             let connector = if let named = state.connector { named } else { try LinkedTypes.connector() }
@@ -101,7 +102,7 @@ package enum ProcessVault {
 
     /// The variable of the environment because of which this process asks no daemon; nil if it asks one.
     package static func variableAgainstDaemon() -> String? {
-        (try? VaultPlace(environment: Environment.value))?.variableAgainstDaemon
+        (try? VaultPlace.ofProcess())?.variableAgainstDaemon
     }
 
     /// The client that this process is if it does not say so. A daemon says who it is.

@@ -36,6 +36,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         ReadUnlockFindings.self, ChangesSince.self, CopyVersions.self, CopyVersion.self, RestoreVersion.self,
         PurgeVersions.self, KeepVersions.self, ReceiveItems.self, RenewKeys.self, ReadCondition.self,
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
+        CopyKeyObjects.self, UseKey.self, MakeKeyPair.self, StoreCertificate.self,
     ]
 }
 
@@ -71,6 +72,7 @@ package protocol VaultEngine: Vault {
     var presence: any PersonAsking { get }
     var audit: any AuditReading { get }
     var enclaveKeys: any EnclaveKeyKeeping { get }
+    var keys: any KeyUsing { get }
     var fileKeys: any FileKeyKeeping { get }
     var backup: any BackupMaking { get }
 }
@@ -164,6 +166,14 @@ package protocol AuditReading: Sendable {
 package protocol EnclaveKeyKeeping: Sendable {
     func make(_ operation: MakeEnclaveKey, as client: Client) throws(VaultError) -> EnclaveKeyRecord
     func use(_ operation: UseEnclaveKey, as client: Client) throws(VaultError) -> Data
+}
+
+/// Keys and certificates of the keychain, used where they are.
+package protocol KeyUsing: Sendable {
+    func copy(_ operation: CopyKeyObjects, as client: Client, send: Sink<KeyObject>) throws(VaultError)
+    func use(_ operation: UseKey, as client: Client) throws(VaultError) -> Data
+    func make(_ operation: MakeKeyPair, as client: Client) throws(VaultError) -> Data
+    func store(_ operation: StoreCertificate, as client: Client) throws(VaultError)
 }
 
 /// Keys of protected files.

@@ -53,3 +53,13 @@ struct RSAKeyForm: KeyForm {
         magnitude.last.map { $0 & 1 == 1 } ?? false
     }
 }
+
+extension KeyData {
+    /// The modulus and the exponent of an RSA key, big-endian without leading zeros; none of other keys.
+    package var publicIntegers: [Data] {
+        guard type == .rsa,
+            let members = try? ASN1Node.parse(publicRepresentation, as: "RSA key").members(of: .sequence, as: "RSA key")
+        else { return [] }
+        return members.compactMap { try? Data($0.decoded(ArraySlice<UInt8>.self, as: "RSA key")) }
+    }
+}

@@ -12,7 +12,9 @@ package final class EmbeddedVault: VaultEngine {
     let vault: OpenedVault
     private let access: AccessGate
     private let tries: PasscodeGuard
-    package let items: any ItemKeeping
+    private let vaultItems: VaultItems
+    package var items: any ItemKeeping { vaultItems }
+    package var keys: any KeyUsing { VaultKeyring(engine: self, items: vaultItems) }
     package let history: any HistoryKeeping
     package let maintenance: any VaultMaintaining
     package let renewal: any KeyRenewing
@@ -38,7 +40,7 @@ package final class EmbeddedVault: VaultEngine {
         self.presence = presence
         let gate = VaultGate(access, vault, presence)
         let items = VaultItems(vault: vault, gate: gate, now: surroundings.now)
-        self.items = items
+        vaultItems = items
         history = VaultHistory(vault: vault, gate: gate, items: items, now: surroundings.now)
         maintenance = VaultMaintenance(
             vault: vault, gate: gate, tries: passcodes.tries, otherProblems: surroundings.otherProblems,

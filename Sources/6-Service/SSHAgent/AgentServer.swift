@@ -2,6 +2,7 @@ import Bytes
 import CLibrary
 import Connections
 import FoundationEssentials
+import Frames
 
 /// An agent on a Unix socket.
 package final class AgentServer: Sendable {

@@ -1,6 +1,7 @@
 import Access
 import CLibrary
 import Connections
+import Frames
 import VaultInterface
 
 /// A socket that programs of this user take for their session bus, with the Secret Service on it and nothing else.

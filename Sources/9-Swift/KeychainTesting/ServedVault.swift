@@ -2,6 +2,7 @@ import Access
 import CLibrary
 import Connections
 import Foundation
+import Frames
 import Vault
 import VaultService
 

@@ -14,7 +14,8 @@ import Testing
         ]
         let nested = [
             "create", "list", "public", "sign", "verify", "encrypt", "decrypt", "csr", "attest", "verify-attestation",
-            "delete",
+            "uri",
+            "pem", "delete",
         ].map { "key " + $0 }
         let databases = [
             "create", "encrypt", "decrypt", "rekey", "set-class", "info", "verify", "shell", "export", "import",

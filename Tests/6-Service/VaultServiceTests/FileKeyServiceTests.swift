@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import DaemonLink
 import Enclave
 import Foundation
 import Frames

@@ -1,3 +1,4 @@
+import DaemonLink
 import Foundation
 import TestSupport
 import Testing

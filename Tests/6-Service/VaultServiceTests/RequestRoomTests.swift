@@ -1,5 +1,6 @@
 import Access
 import Bytes
+import DaemonLink
 import Foundation
 import Frames
 import Glibc

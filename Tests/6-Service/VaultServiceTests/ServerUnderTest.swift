@@ -1,5 +1,6 @@
 import Access
 import Connections
+import DaemonLink
 import Foundation
 import Frames
 import Glibc

@@ -1,5 +1,6 @@
 import Bytes
 import Connections
+import DaemonLink
 import Foundation
 import Frames
 import Glibc

@@ -1,13 +1,12 @@
+import DaemonLink
 import Foundation
 import Glibc
-import ProcessVault
 import TestSupport
 import Testing
-import VaultInterface
 
 /// Where a process looks for its vault.
 @Suite struct VaultPlaceTests {
-    private func place(_ environment: [String: String]) throws(VaultError) -> VaultPlace {
+    private func place(_ environment: [String: String]) throws(PlaceError) -> VaultPlace {
         try VaultPlace { environment[$0] }
     }
 
@@ -32,8 +31,8 @@ import VaultInterface
     }
 
     @Test func pathsThatDependOnTheFolderOfTheProgramAreRefused() throws {
-        let error = #expect(throws: VaultError.self) { try place(["KEYCHAIN_SOCKET": "run/socket"]) }
-        #expect(error?.description.contains("must be an absolute path") == true)
+        let error = #expect(throws: PlaceError.self) { try place(["KEYCHAIN_SOCKET": "run/socket"]) }
+        #expect(error?.reason.contains("must be an absolute path") == true)
         #expect(try place(["XDG_RUNTIME_DIR": "run"]).sockets == [VaultPlace.systemSocket])
     }
 
@@ -61,6 +60,6 @@ import VaultInterface
 
     @Test func theModeCanBeChosen() throws {
         #expect(try place(["KEYCHAIN_MODE": "embedded", "KEYCHAIN_SOCKET": "/s"]).mode == .embedded)
-        #expect(throws: VaultError.self) { try place(["KEYCHAIN_MODE": "demon"]) }
+        #expect(throws: PlaceError.self) { try place(["KEYCHAIN_MODE": "demon"]) }
     }
 }

@@ -248,6 +248,15 @@ struct WireSamples {
                 options: passcodeOptions())
         case is MakeEnclaveKey.Type: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
         case is UseEnclaveKey.Type: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
+        case is CopyKeyObjects.Type: CopyKeyObjects(label: bool() ? string() : nil)
+        case is UseKey.Type:
+            UseKey(
+                random.bytes(20), in: string(), to: [.sign, .decrypt, .agree][random.int(below: 3)],
+                by: "algid:sign:ECDSA:digest-RFC4754", random.bytes(random.int(below: 64)), options: authentication())
+        case is MakeKeyPair.Type:
+            MakeKeyPair(73, sizeInBits: 256, isInEnclave: bool(), label: string())
+        case is StoreCertificate.Type:
+            StoreCertificate(random.bytes(random.int(below: 64)), label: bool() ? string() : nil)
         case is MakeFileKey.Type: MakeFileKey(for: fileClass(), file: random.bytes(16))
         case is OpenFileKey.Type:
             OpenFileKey(for: fileClass(), file: random.bytes(16), wrapped: random.bytes(random.int(below: 80)))

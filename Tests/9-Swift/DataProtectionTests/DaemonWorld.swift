@@ -2,6 +2,7 @@ import Access
 import Bytes
 import Connections
 import Foundation
+import Frames
 import Glibc
 import ProcessVault
 import TestSupport

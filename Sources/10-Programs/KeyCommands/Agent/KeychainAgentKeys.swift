@@ -48,7 +48,7 @@ struct KeychainAgentKeys: AgentKeys {
     }
 
     private func entries(_ session: KeyCommandSession) throws -> [(key: SSHPublicKey, pair: KeyPair)] {
-        try session.inventory().pairs.compactMap { pair in
+        try session.inventory().sortedPairs.compactMap { pair in
             guard pair.hasPrivateHalf, let data = key(of: pair, session)?.keyData else { return nil }
             return SSHPublicKey(data).map { ($0, pair) }
         }

@@ -5,6 +5,7 @@ import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// Shows and deletes certificates.
 struct CertificateCommand: DocumentedCommand {

@@ -6,6 +6,7 @@ import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// A certificate in the keychain.
 struct StoredCertificate {

@@ -7,6 +7,7 @@ import KeychainModel
 import OpenSSLCertificates
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// Writes an identity to a PKCS#12 file.
 struct ExportedIdentity {

@@ -8,6 +8,7 @@ import FoundationEssentials
 import KeychainModel
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// Proves that a key is in the TPM.
 struct AttestCommand: DocumentedCommand {

@@ -3,6 +3,7 @@ import CommandKit
 import KeychainModel
 import StoredKeys
 import VaultInterface
+import VaultKeys
 
 /// Deletes a key.
 struct DeleteKeyCommand: DocumentedCommand {

@@ -30,6 +30,6 @@ struct KeyCommand: DocumentedCommand {
             CreateKeyCommand.self, ListKeysCommand.self, KeyInfoCommand.self, PublicKeyCommand.self, SignCommand.self,
             VerifyCommand.self,
             EncryptCommand.self, DecryptCommand.self, RequestCommand.self, AttestCommand.self,
-            VerifyAttestationCommand.self, DeleteKeyCommand.self,
+            VerifyAttestationCommand.self, TokenURICommand.self, TokenFileCommand.self, DeleteKeyCommand.self,
         ])
 }

@@ -1,6 +1,7 @@
 import CommandKit
 import Enclave
 import KeychainModel
+import VaultKeys
 
 /// A key as `--json` shows it.
 struct KeySummary: Encodable {

@@ -3,6 +3,7 @@ import CommandKit
 import FoundationEssentials
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// Lists the keys.
 struct ListKeysCommand: DocumentedCommand {
@@ -34,9 +35,9 @@ struct ListKeysCommand: DocumentedCommand {
         if inventory.pairs.isEmpty { try OtherTool.refuseUnknownCopy(group, "nothing is listed") }
         let enclave = try session.status().enclave
         if json {
-            try StandardOutput.write(json: inventory.pairs.map { KeySummary($0, enclave: enclave) })
+            try StandardOutput.write(json: inventory.sortedPairs.map { KeySummary($0, enclave: enclave) })
         } else if !inventory.pairs.isEmpty {
-            let rows = inventory.pairs.map { pair in
+            let rows = inventory.sortedPairs.map { pair in
                 [
                     pair.name, pair.typeName, KeySummary.kept(pair, enclave: enclave),
                     String(pair.hexadecimalHash.prefix(KeyPair.shownHashLength)), pair.group.escapedForTerminal,

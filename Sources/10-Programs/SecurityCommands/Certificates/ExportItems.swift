@@ -7,6 +7,7 @@ import KeyCommands
 import OpenSSLCertificates
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// `export`.
 struct ExportItems: SecuritySubcommand {

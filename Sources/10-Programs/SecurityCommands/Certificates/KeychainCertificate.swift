@@ -6,6 +6,7 @@ import FoundationEssentials
 import KeyCommands
 import KeychainModel
 import VaultInterface
+import VaultKeys
 
 /// A certificate in a keychain.
 struct KeychainCertificate {
@@ -71,7 +72,7 @@ extension OpenedKeychain {
         try securing("SecKeychainSearchCopyNext") {
             let session = KeyCommandSession(session)
             let visible = try session.inventory()
-            return try (visible.isLocked ? session.unlockedInventory() : visible).pairs
+            return try (visible.isLocked ? session.unlockedInventory() : visible).sortedPairs
         }
     }
 

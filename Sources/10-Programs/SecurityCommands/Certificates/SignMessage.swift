@@ -7,6 +7,7 @@ import OpenSSLCertificates
 import StatusCodes
 import TrustSettings
 import VaultInterface
+import VaultKeys
 
 /// `cms`.
 struct SignMessage: SecuritySubcommand {

@@ -1,3 +1,5 @@
+import VaultKeys
+
 /// The one-letter options of a subcommand of `security`, read as by BSD's getopt(3): letters may be joined, a value may
 /// be attached or follow, and the first operand or `--` ends the options.
 struct ShortOptions {

@@ -4,6 +4,7 @@ import KeyCommands
 import KeychainModel
 import StatusCodes
 import VaultInterface
+import VaultKeys
 
 /// Names what a recovery does not bring back.
 struct CheckRecoveryCommand: DocumentedCommand {

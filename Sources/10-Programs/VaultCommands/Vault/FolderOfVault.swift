@@ -1,4 +1,5 @@
 import CommandKit
+import DaemonLink
 import PrivateFiles
 import ProcessVault
 import StatusCodes
@@ -14,7 +15,7 @@ enum FolderOfVault {
     /// - Throws: ``Failure`` if programs use the vault of a daemon, whose folder nobody named.
     static func path() throws -> String {
         let path = try ProcessVault.defaultPath()
-        let place = try VaultPlace(environment: Environment.value)
+        let place = try VaultPlace.ofProcess()
         guard place.mode != .embedded, Environment.value(of: "KEYCHAIN_HOME") == nil,
             let socket = place.presentSockets.first, socket == VaultPlace.systemSocket || place.mode == .daemon
         else { return path }

@@ -1,8 +1,9 @@
+import DaemonLink
+
 /// The sizes and counts that messages keep to. A longer one is refused before it is read.
 package enum WireLimits {
-    /// The longest frame after its length field: an identity's two values of 16 MiB, their attributes of
-    /// 1 MiB each, and 2 MiB for the rest.
-    package static let frame = 36 << 20
+    /// The longest frame after its length field.
+    package static let frame = WireProtocol.longestFrame
     /// The longest frame before a connection has been greeted.
     package static let greeting = 1 << 10
     /// The longest passcode or application password.

@@ -14,9 +14,15 @@ struct VaultItems: ItemKeeping {
     let now: @Sendable () -> Date
 
     func copy(_ operation: CopyItems, as client: Client, send: Sink<CopyItems.Part>) throws(VaultError) {
+        try copy(operation, as: client, recordedAs: operation.includingValues ? .read : .listed, send: send)
+    }
+
+    /// - Parameter event: What the audit log says of it.
+    func copy(
+        _ operation: CopyItems, as client: Client, recordedAs event: AuditEvent.Kind, send: Sink<CopyItems.Part>
+    ) throws(VaultError) {
         let query = operation.query
-        let authorization = try gate.authorize(
-            request(.copy, query), as: client, recordedAs: operation.includingValues ? .read : .listed)
+        let authorization = try gate.authorize(request(.copy, query), as: client, recordedAs: event)
         var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
         var digests: [UInt64] = []
         var expired: Date?

@@ -2,8 +2,8 @@ import Access
 import Bytes
 import CLibrary
 import Connections
+import DaemonLink
 import Frames
-import ProcessVault
 import VaultInterface
 
 /// A connection to a daemon, past its greeting.
@@ -36,68 +36,23 @@ final class ClientConnection: @unchecked Sendable {
         var reply: Result<Operation.Reply, VaultError>
     }
 
-    /// How long the other side may take to greet, or with a transfer that has begun.
-    private static let patience = Duration.seconds(10)
-
     init(to path: String) throws(ConnectError) {
-        let descriptor: Int32
+        let greeting: DaemonGreeting
         do {
-            descriptor = try UnixSocket.connect(to: path)
+            greeting = try DaemonGreeting(to: path)
         } catch {
-            guard case .system(let code) = error else { throw .unusable(reason: "\(path): no connection") }
-            if [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { throw .nobodyListens }
-            throw .unusable(reason: "\(path): \(String(cString: strerror(code)))")
+            throw ConnectError(error)
         }
-        socket = FrameSocket(descriptor)
-        // Another user who listens there would receive secrets.
-        guard let user = UnixSocket.user(of: descriptor), Self.isTrusted(user, path) else {
-            throw .unusable(
-                reason: "\(path): another user listens there. A daemon has to run as you or as root, or serve "
-                    + "\(VaultPlace.systemSocket) in a folder that root made")
-        }
+        socket = greeting.socket
+        var reader = FrameReader(greeting.frame, from: 1)
         do {
-            let frame = FrameBuffer()
-            frame.appendFrame(.hello) { Hello().encode(to: frame) }
-            try socket.send(frame, within: Self.patience)
-            let kind = try socket.receive(
-                into: frame, limit: WireLimits.frame, first: Self.patience, rest: Self.patience)
-            var reader = FrameReader(frame, from: 1)
-            switch kind {
-            case .welcome:
-                let welcome = try Welcome(from: &reader)
-                guard welcome.version == WireProtocol.version else { throw FrameError("another version") }
-                caller = welcome.caller
-            case .failure: throw try reader.read(VaultError.self)
-            default: throw FrameError("no greeting")
-            }
-        } catch let error as VaultError {
-            throw .refused(error)
-        } catch SocketError.closed {
-            throw .closed
-        } catch SocketError.timedOut {
-            throw .unusable(reason: "\(path): the daemon does not answer; restart it")
+            if greeting.kind == .failure { throw ConnectError.refused(try reader.read()) }
+            caller = try Welcome(from: &reader).caller
+        } catch let error as ConnectError {
+            throw error
         } catch {
             throw .unusable(reason: "\(path): what listens there is no daemon of this version (\(error))")
         }
-    }
-
-    /// Returns whether a daemon of `user` may receive secrets: one of this process's own user, of root, or of the user
-    /// to whom root gave the folder of the system's socket.
-    private static func isTrusted(_ user: uid_t, _ path: String) -> Bool {
-        if user == geteuid() || user == 0 { return true }
-        guard path == VaultPlace.systemSocket else { return false }
-        let folders = path.split(separator: "/").dropLast()
-        return folders.indices.allSatisfy { last in
-            let isLast = last == folders.indices.last
-            return Self.isGuarded("/" + folders[...last].joined(separator: "/"), by: isLast ? [0, user] : [0])
-        } && Self.isGuarded("/", by: [0])
-    }
-
-    /// Whether `path` is a folder that nobody but one of `owners` can change.
-    private static func isGuarded(_ path: String, by owners: Set<uid_t>) -> Bool {
-        var info = stat()
-        return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR && info.st_mode & 0o022 == 0
-            && owners.contains(info.st_uid)
     }
 
     /// Whether the connection can take another call.
@@ -117,7 +72,8 @@ final class ClientConnection: @unchecked Sendable {
         try exchange {
             outgoing.appendRequest(subscription, claim: client)
         } receive: {
-            switch try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience) {
+            switch try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: WireProtocol.patience)
+            {
             case .result: return
             case .failure:
                 var reader = FrameReader(incoming, from: 1)
@@ -139,7 +95,7 @@ final class ClientConnection: @unchecked Sendable {
         }
         var sent = 0
         do {
-            try socket.send(outgoing, within: Self.patience + .seconds(outgoing.bytes.count >> 20), sent: &sent)
+            try socket.send(outgoing, within: WireProtocol.patience + .seconds(outgoing.bytes.count >> 20), sent: &sent)
         } catch {
             // A refusal may have come before the whole request went out.
             if case .closed = error, let refusal = try? pendingRefusal() { throw .refused(refusal) }
@@ -168,7 +124,8 @@ final class ClientConnection: @unchecked Sendable {
         var parts: [Operation.Part] = []
         while true {
             // As long as the daemon is there it may be at work, or wait for a person.
-            let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+            let kind = try socket.receive(
+                into: incoming, limit: WireLimits.frame, first: nil, rest: WireProtocol.patience)
             var reader = FrameReader(incoming, from: 1)
             switch kind {
             case .result:
@@ -197,7 +154,7 @@ final class ClientConnection: @unchecked Sendable {
             prompt.ask(asked.question, until: deadline, cancellation: $0)
         }
         outgoing.appendFrame(.answer) { outgoing.write(answer) }
-        try socket.send(outgoing, within: Self.patience)
+        try socket.send(outgoing, within: WireProtocol.patience)
         outgoing.recycle()
     }
 
@@ -211,13 +168,13 @@ final class ClientConnection: @unchecked Sendable {
 
     /// Waits for the next change that the daemon tells of, after a call for them.
     func waitForChange() throws {
-        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: WireProtocol.patience)
         guard kind == .change else { throw FrameError("unexpected frame") }
     }
 
     /// Waits for what the daemon tells next of the lock, after a call for that.
     func waitForLockEvent() throws -> LockEvent {
-        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: Self.patience)
+        let kind = try socket.receive(into: incoming, limit: WireLimits.frame, first: nil, rest: WireProtocol.patience)
         guard kind == .lock else { throw FrameError("unexpected frame") }
         var reader = FrameReader(incoming, from: 1)
         let event = try reader.read(LockEvent.self)
@@ -236,4 +193,12 @@ enum ConnectError: Error, Equatable {
     case closed
     case refused(VaultError)
     case unusable(reason: String)
+
+    fileprivate init(_ failure: GreetingFailure) {
+        switch failure {
+        case .nobodyListens: self = .nobodyListens
+        case .closed: self = .closed
+        case .unusable(let reason): self = .unusable(reason: reason)
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Access
 import Bytes
 import CLibrary
 import Connections
+import DaemonLink
 import Frames
 import VaultInterface
 

@@ -1,4 +1,5 @@
 import Access
+import DaemonLink
 import Frames
 import VaultInterface
 

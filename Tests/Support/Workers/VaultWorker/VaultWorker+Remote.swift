@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import Connections
+import DaemonLink
 import Foundation
 import Frames
 import Glibc

@@ -1,6 +1,5 @@
-import Bytes
 import CLibrary
-import Frames
+import PlainBytes
 
 /// Sockets with a name in the file system.
 package enum UnixSocket {

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension UInt8 {
     /// The two hexadecimal digits of the byte, in ASCII.
     @inlinable
@@ -89,18 +87,5 @@ extension SecretBytes {
                 room[index] = (UInt8(hexadecimalDigit: high) ?? 0) << 4 | (UInt8(hexadecimalDigit: low) ?? 0)
             }
         }
-    }
-
-    /// The bytes as hexadecimal digits in ASCII, in memory that is wiped when the last copy of the value goes.
-    package func hexadecimalDigits() -> Data {
-        var digits = Data(capacity: 2 * count)
-        withUnsafeBytes { bytes in
-            for byte in bytes {
-                let pair = byte.hexadecimalDigits()
-                digits.append(pair.high)
-                digits.append(pair.low)
-            }
-        }
-        return .wipedWhenFreed(digits)
     }
 }

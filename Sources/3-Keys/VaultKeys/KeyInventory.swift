@@ -8,12 +8,12 @@ package struct KeyInventory {
     /// Whether there are keys that the lock hides.
     package private(set) var isLocked = false
     /// How many keys cannot be read, and are left out.
-    private(set) var damagedCount = 0
+    package private(set) var damagedCount = 0
 
     /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
     /// - Parameter group: Nil for every group.
-    init(of session: VaultSession, group: String? = nil) throws {
+    package init(of session: VaultSession, group: String? = nil) throws(VaultError) {
         let search = Search(session: session, group: group)
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
@@ -31,7 +31,6 @@ package struct KeyInventory {
             pairs[index].privateHalf = try search.unseenPrivateHalf(of: pairs[index])
         }
         damagedCount = search.damaged.reasons.withLock { $0.count }
-        pairs.sort { ($0.name, $0.group, $0.hexadecimalHash) < ($1.name, $1.group, $1.hexadecimalHash) }
     }
 
     private mutating func update(_ item: StoredItem, _ change: (inout KeyPair) -> Void) {
@@ -46,7 +45,7 @@ package struct KeyInventory {
     }
 
     /// Returns the keys with this label, or else with this tag, or else with a hash that begins so.
-    func pairs(named name: String) -> [KeyPair] {
+    package func pairs(named name: String) -> [KeyPair] {
         for attribute in [\KeyPair.label, \KeyPair.tag] {
             let found = pairs.filter { $0[keyPath: attribute]?.matches(.string(name), as: .blob) == true }
             if !found.isEmpty { return found }
@@ -82,7 +81,7 @@ package struct KeyInventory {
         /// Returns the items of one half that the lock does not hide.
         func halves(
             _ half: Half, inEnclave: Bool = false, includingValues: Bool
-        ) throws -> (items: [StoredItem], isLocked: Bool) {
+        ) throws(VaultError) -> (items: [StoredItem], isLocked: Bool) {
             var query = query(half)
             if inEnclave { query.attributes[.tokenID] = .string(EnclaveKeyRecord.tokenID) }
             if let items = try items(query, includingValues) { return (items, false) }
@@ -96,7 +95,7 @@ package struct KeyInventory {
         }
 
         /// Returns nil if the lock hides one of the items.
-        private func items(_ query: ItemQuery, _ includingValues: Bool) throws -> [StoredItem]? {
+        private func items(_ query: ItemQuery, _ includingValues: Bool) throws(VaultError) -> [StoredItem]? {
             do {
                 return try session.perform(CopyItems(query, includingValues: includingValues)) { part in
                     if case .damage(let reason) = part { damaged.reasons.withLock { _ = $0.insert(reason) } }
@@ -111,7 +110,7 @@ package struct KeyInventory {
         }
 
         /// Returns what is known about the private half of a pair that a search did not find.
-        func unseenPrivateHalf(of pair: KeyPair) throws -> KeyPair.PrivateHalf {
+        func unseenPrivateHalf(of pair: KeyPair) throws(VaultError) -> KeyPair.PrivateHalf {
             var withheld: AccessControl?
             var query = query(.private)
             query.attributes[.applicationLabel] = .data(pair.hash)
@@ -135,14 +134,5 @@ package struct KeyInventory {
                 }
             }
         }
-    }
-}
-
-extension VaultSession {
-    /// How many keys there are; each has one or two items. Nil if some are locked or damaged.
-    package var keyPairCount: Int? {
-        guard let inventory = try? KeyInventory(of: withoutUnlocking), !inventory.isLocked, inventory.damagedCount == 0
-        else { return nil }
-        return inventory.pairs.count
     }
 }

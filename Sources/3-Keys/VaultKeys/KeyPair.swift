@@ -1,8 +1,6 @@
 import Bytes
-import CommandKit
 import FoundationEssentials
 import KeychainModel
-import VaultKeys
 
 /// A key in the keychain: what is stored of its two halves. Finding it asks nobody.
 package struct KeyPair {
@@ -24,29 +22,25 @@ package struct KeyPair {
     package var publicHalf: StoredItem?
     package var privateHalf = PrivateHalf.absent
 
-    /// How many characters of the hash are shown. A name needs at least as many to be taken for a hash.
-    static let shownHashLength = 8
+    package init(hash: Data, group: String) { (self.hash, self.group) = (hash, group) }
 
-    private var described: StoredItem? {
+    /// How many characters of the hash are shown. A name needs at least as many to be taken for a hash.
+    package static let shownHashLength = 8
+
+    /// The half whose attributes describe the key.
+    package var described: StoredItem? {
         if case .found(let item) = privateHalf { return item }
         return publicHalf
     }
 
     package var label: AttributeValue? { text(.label) }
-    var tag: AttributeValue? { text(.applicationTag) }
+    package var tag: AttributeValue? { text(.applicationTag) }
 
     private func text(_ name: AttributeName) -> AttributeValue? {
         described?.attributes[name].flatMap { $0 == .string("") || $0 == .data(Data()) ? nil : $0 }
     }
 
-    var typeName: String { described.map { KeyType.name($0.attributes) } ?? "unknown" }
-    var hexadecimalHash: String { hash.hexadecimal() }
-
-    /// The name of the key for people.
-    package var name: String {
-        label.map { AttributeText($0).forTerminal } ?? tag.map { AttributeText($0).forTerminal }
-            ?? String(hexadecimalHash.prefix(Self.shownHashLength))
-    }
+    package var hexadecimalHash: String { hash.hexadecimal() }
 
     package var hasPrivateHalf: Bool {
         if case .absent = privateHalf { return false }
@@ -54,7 +48,7 @@ package struct KeyPair {
     }
 
     /// The record of a key of the enclave, if it could be read.
-    var enclaveRecord: EnclaveKeyRecord? {
+    package var enclaveRecord: EnclaveKeyRecord? {
         guard case .found(let item) = privateHalf, item.isEnclaveKey else { return nil }
         return item.value.flatMap(EnclaveKeyRecord.init(decoding:))
     }
@@ -65,7 +59,7 @@ package struct KeyPair {
     }
 
     /// What using the private half takes; nil if the lock hides it or there is no private half.
-    var accessControl: AccessControl? {
+    package var accessControl: AccessControl? {
         switch privateHalf {
         case .absent, .locked: nil
         case .withheld(let control): control

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Whether both have the same bytes, in time that depends on their lengths alone.
 // Not inlined, so that the compiler cannot tell from a caller that it may stop at the first difference.
 @inline(never)
@@ -8,11 +6,4 @@ package func isEqualInConstantTime(_ first: UnsafeRawBufferPointer, _ second: Un
     var difference: UInt8 = 0
     for index in first.indices { difference |= first[index] ^ second[index] }
     return difference == 0
-}
-
-/// Whether both have the same bytes, in time that depends on their lengths alone.
-package func isEqualInConstantTime(_ first: Data, _ second: Data) -> Bool {
-    first.withUnsafeBytes { first in
-        second.withUnsafeBytes { second in isEqualInConstantTime(first, second) }
-    }
 }

@@ -81,3 +81,11 @@ extension SecretBytes: Equatable {
 package struct VaultMemoryError: Error, Equatable {
     package init() {}
 }
+
+extension SecretBytes {
+    package func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try withUnsafeBytes(body)
+    }
+}

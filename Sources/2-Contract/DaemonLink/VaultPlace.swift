@@ -1,5 +1,4 @@
 import CLibrary
-import VaultInterface
 
 /// Where the vault of a process is: in the process, or with a daemon.
 package enum VaultMode: String, Sendable, CaseIterable {
@@ -19,12 +18,13 @@ package struct VaultPlace: Sendable, Equatable {
     /// The variable of the environment that has no daemon asked; nil if daemons are asked.
     package private(set) var variableAgainstDaemon: String?
 
-    /// - Parameter environment: The value of a variable; nil if it is not set.
-    package init(environment: (String) -> String?) throws(VaultError) {
+    /// - Parameter environment: Returns the value of a variable; nil if it is not set.
+    /// - Throws: ``PlaceError`` for a variable that names no place.
+    package init(environment: (String) -> String?) throws(PlaceError) {
         mode = .auto
         if let name = environment("KEYCHAIN_MODE") {
             guard let named = VaultMode(rawValue: name) else {
-                throw .unusableVault(reason: "KEYCHAIN_MODE is '\(name)'; it can be embedded, daemon or auto")
+                throw PlaceError(reason: "KEYCHAIN_MODE is '\(name)'; it can be embedded, daemon or auto")
             }
             mode = named
             if mode == .embedded { variableAgainstDaemon = "KEYCHAIN_MODE" }
@@ -35,7 +35,7 @@ package struct VaultPlace: Sendable, Equatable {
         }
         if let path = environment("KEYCHAIN_SOCKET") {
             guard path.hasPrefix("/") else {
-                throw .unusableVault(reason: "KEYCHAIN_SOCKET is '\(path)'; it must be an absolute path")
+                throw PlaceError(reason: "KEYCHAIN_SOCKET is '\(path)'; it must be an absolute path")
             }
             sockets = [path]
             // Nor does a socket that is named turn into a folder when nobody listens.
@@ -62,4 +62,9 @@ package struct VaultPlace: Sendable, Equatable {
 
     /// The socket in the user's own folder of sockets; nil if that is not asked.
     private var ownSocket: String?
+}
+
+/// A variable of the environment that names no place for a vault.
+package struct PlaceError: Error {
+    package let reason: String
 }

@@ -1,0 +1,65 @@
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "CPKCS11.h"
+
+extern char **environ;
+
+int kc_has_raised_rights(void) { return getauxval(AT_SECURE) != 0; }
+
+/* Puts a program into the background by a shell, which ends at once: a child would surprise the program. */
+static int start(posix_spawn_file_actions_t *actions, char *const words[]) {
+    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    pid_t process;
+    if (posix_spawn(&process, words[0], actions, NULL, words, environ) != 0) return 0;
+    /* The program may collect its children itself, and then there is nothing left to wait for. */
+    int status;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+    return 1;
+}
+
+int kc_start_helper(const char *program, const char *folder, int listener) {
+    int life[2];
+    if (pipe2(life, O_CLOEXEC) != 0) return 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    /* Out of the way first: one of the two may have the number that the other gets. */
+    posix_spawn_file_actions_adddup2(&actions, listener, 60);
+    posix_spawn_file_actions_adddup2(&actions, life[0], 61);
+    posix_spawn_file_actions_adddup2(&actions, 60, 3);
+    posix_spawn_file_actions_adddup2(&actions, 61, 4);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+    char *words[] = {"/bin/sh", "-c", "\"$0\" pkcs11-helper --listener 3 --life 4 --folder \"$1\" &", (char *)program,
+        (char *)folder, NULL};
+    int is_started = start(&actions, words);
+    posix_spawn_file_actions_destroy(&actions);
+    close(life[0]);
+    /* The other end stays open for as long as the process and its children run. */
+    if (!is_started) close(life[1]);
+    return is_started;
+}
+
+int kc_start_asker(const char *program) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 60);
+    posix_spawn_file_actions_adddup2(&actions, 60, 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    char *words[] = {"/bin/sh", "-c", "\"$0\" pkcs11-helper --ask 3 &", (char *)program, NULL};
+    int is_started = start(&actions, words);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (is_started) return ends[0];
+    close(ends[0]);
+    return -1;
+}

@@ -1,0 +1,144 @@
+import CLibrary
+import CPKCS11
+
+@_cdecl("kc_C_FindObjectsInit")
+func findObjectsInit(
+    _ session: CK_SESSION_HANDLE, _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?, _ count: CK_ULONG
+) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        try TokenModule.shared.find(AttributeList(attributes, count), in: session)
+    }
+}
+
+/// The same for programs that use the old interface, without what only newer versions have names for.
+@_cdecl("kc_old_FindObjectsInit")
+func oldFindObjectsInit(
+    _ session: CK_SESSION_HANDLE, _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?, _ count: CK_ULONG
+) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        try TokenModule.shared.find(AttributeList(attributes, count), in: session) { $0.kind != .edwards }
+    }
+}
+
+@_cdecl("kc_C_FindObjects")
+func findObjects(
+    _ session: CK_SESSION_HANDLE, _ objects: UnsafeMutablePointer<CK_OBJECT_HANDLE>?, _ most: CK_ULONG, _ count: Count?
+) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { session throws(TokenError) in
+            guard let count, objects != nil || most == 0 else { throw TokenError(.argumentsBad) }
+            guard let found = session.found else { throw TokenError(.operationNotInitialized) }
+            let next = found.prefix(Int(clamping: most))
+            for (index, handle) in next.enumerated() { objects?[index] = handle }
+            count.pointee = CK_ULONG(next.count)
+            session.found = found.dropFirst(next.count)
+        }
+    }
+}
+
+@_cdecl("kc_C_FindObjectsFinal")
+func findObjectsFinal(_ session: CK_SESSION_HANDLE) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { session throws(TokenError) in
+            guard session.found != nil else { throw TokenError(.operationNotInitialized) }
+            session.found = nil
+        }
+    }
+}
+
+@_cdecl("kc_C_GetAttributeValue")
+func getAttributeValue(
+    _ session: CK_SESSION_HANDLE, _ object: CK_OBJECT_HANDLE, _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?,
+    _ count: CK_ULONG
+) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        let list = try TokenModule.shared.attributes(of: object)
+        guard let attributes, count > 0, count <= 1 << 16 else { throw TokenError(.argumentsBad) }
+        let isPrivate = list.number(Attribute.objectClass) == ObjectClass.privateKey
+        // All are answered; the error is of the last that could not be.
+        var failure: CK_RV?
+        for index in 0..<Int(clamping: count) {
+            let type = attributes[index].type
+            let room = attributes[index].length
+            guard let bytes = list.values[type] else {
+                attributes[index].length = unavailable
+                let isSecret =
+                    isPrivate
+                    && (type == Attribute.value || type == Attribute.privateExponent || Attribute.primes.contains(type))
+                failure = isSecret ? .attributeSensitive : .attributeTypeInvalid
+                continue
+            }
+            guard let value = attributes[index].value else {
+                attributes[index].length = CK_ULONG(bytes.count)
+                continue
+            }
+            guard room >= CK_ULONG(bytes.count) else {
+                attributes[index].length = unavailable
+                failure = .bufferTooSmall
+                continue
+            }
+            UnsafeMutableRawBufferPointer(start: value, count: bytes.count).copyBytes(from: bytes)
+            attributes[index].length = CK_ULONG(bytes.count)
+        }
+        if let failure { throw TokenError(failure) }
+    }
+}
+
+@_cdecl("kc_C_SetAttributeValue")
+func setAttributeValue(
+    _ session: CK_SESSION_HANDLE, _ object: CK_OBJECT_HANDLE, _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?,
+    _ count: CK_ULONG
+) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        _ = try TokenModule.shared.attributes(of: object)
+        throw TokenError(.actionProhibited)
+    }
+}
+
+@_cdecl("kc_C_GetObjectSize")
+func getObjectSize(_ session: CK_SESSION_HANDLE, _ object: CK_OBJECT_HANDLE, _ size: Count?) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        let list = try TokenModule.shared.attributes(of: object)
+        guard let size else { throw TokenError(.argumentsBad) }
+        size.pointee = CK_ULONG(list.values.values.reduce(0) { $0 + $1.count })
+    }
+}
+
+@_cdecl("kc_C_DestroyObject")
+func destroyObject(_ session: CK_SESSION_HANDLE, _ object: CK_OBJECT_HANDLE) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        try TokenModule.shared.destroy(object, in: session)
+    }
+}
+
+@_cdecl("kc_C_GenerateRandom")
+func generateRandom(_ session: CK_SESSION_HANDLE, _ random: Bytes?, _ count: CK_ULONG) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        guard let random, count <= CK_ULONG(Int.max) else {
+            if count == 0 { return }
+            throw TokenError(.argumentsBad)
+        }
+        var done = 0
+        while done < Int(clamping: count) {
+            let part = min(256, Int(clamping: count) - done)
+            // At most 256 bytes at once, which the kernel gives whole (getentropy(3)).
+            guard getentropy(random + done, part) == 0 else { throw TokenError(.functionFailed) }
+            done += part
+        }
+    }
+}
+
+@_cdecl("kc_C_SeedRandom")
+func seedRandom(_ session: CK_SESSION_HANDLE, _ seed: Bytes?, _ count: CK_ULONG) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        throw TokenError(.randomSeedNotSupported)
+    }
+}

@@ -1,0 +1,38 @@
+import CPKCS11
+
+/// A session, with what it has begun.
+struct TokenSession {
+    let isReadWrite: Bool
+    /// What a search found and has not handed out; nil if there is no search.
+    var found: ArraySlice<CK_OBJECT_HANDLE>?
+    var signing: KeyOperation?
+    var verifying: KeyOperation?
+    var encrypting: KeyOperation?
+    var decrypting: KeyOperation?
+    var digesting: DigestOperation?
+}
+
+/// The use of a key, from its Init function on.
+struct KeyOperation {
+    let object: TokenObject
+    let mechanism: Mechanism
+    /// What several calls gave, as a digest or as it is; nil for one call.
+    var parts: Parts?
+    /// What the daemon replied, until the caller has room for it.
+    var result: [UInt8]?
+
+    enum Parts {
+        case digest(Digest)
+        case bytes([UInt8])
+    }
+
+    /// More is not kept to be signed as it is.
+    static let mostBytes = 32 << 20
+}
+
+/// A digest, from its Init function on.
+struct DigestOperation {
+    let hash: Mechanism.Hash
+    let digest: Digest
+    var isInParts = false
+}

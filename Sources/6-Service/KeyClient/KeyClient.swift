@@ -1,0 +1,182 @@
+import CLibrary
+import DaemonLink
+import Frames
+import PlainBytes
+import Synchronization
+
+/// A client of the vault's daemon that finds and uses keys. Any number of threads can use it at once.
+///
+/// After a fork, the child makes a new client: the connections are the parent's.
+package final class KeyClient: Sendable {
+    private let sockets: [String]
+    // KeyConnection is for one thread at a time: whoever takes one from the list has it alone.
+    private let resting = Mutex<[Resting]>([])
+    private static let mostResting = 16
+    private static let mostAttempts = 3
+
+    /// Safe to send: see `resting`.
+    private struct Resting: @unchecked Sendable { let connection: KeyConnection }
+
+    /// Starts what asks a person, and returns the socket to it.
+    package typealias Asker = @Sendable () -> FrameSocket?
+
+    private let asker: Asker?
+
+    /// - Parameters:
+    ///   - sockets: Where a daemon may listen, in the order to try.
+    ///   - asker: What asks a person; nil if nobody can be asked here.
+    package init(sockets: [String], asker: Asker? = nil) { (self.sockets, self.asker) = (sockets, asker) }
+
+    /// Returns whether a daemon can be reached.
+    package func isReachable() -> Bool {
+        guard let connection = try? take() else { return false }
+        put(connection)
+        return true
+    }
+
+    /// Returns the keys and certificates that the program may see.
+    ///
+    /// - Parameter label: Those with this label alone; nil for all.
+    package func objects(label: String? = nil) throws(KeyClientError) -> [ClientKeyObject] {
+        var objects: [ClientKeyObject] = []
+        try perform(45) { buffer in
+            objects = []
+            buffer.append(optional: label) { buffer.append($0) }
+        } part: { (reader) throws(FrameError) in
+            objects.append(try ClientKeyObject(from: &reader))
+        } reply: { _ in
+        }
+        return objects
+    }
+
+    /// Uses a private key.
+    ///
+    /// - Parameters:
+    ///   - key: The private half.
+    ///   - algorithm: Apple's name, such as `algid:sign:ECDSA:digest-RFC4754`.
+    /// - Returns: The signature, the plaintext or the shared secret.
+    package func use(
+        _ key: ClientKeyObject, to purpose: ClientKeyPurpose, by algorithm: String, _ input: UnsafeRawBufferPointer
+    ) throws(KeyClientError) -> [UInt8] {
+        var result: [UInt8] = []
+        try perform(46) { buffer in
+            buffer.append(key.accessGroup)
+            key.hash.withUnsafeBytes { buffer.append(counted: $0) }
+            buffer.append(purpose.rawValue)
+            buffer.append(algorithm)
+            buffer.append(counted: input)
+            Self.appendAuthentication(to: buffer)
+        } reply: { (reader) throws(FrameError) in
+            result = Array(try reader.counted())
+        }
+        return result
+    }
+
+    /// Makes a key pair, and returns the SHA-1 of its public key.
+    ///
+    /// - Parameter type: Apple's number of the key's type (`kSecAttrKeyType`).
+    package func makePair(
+        type: Int64, sizeInBits: UInt32, inEnclave: Bool, label: String
+    ) throws(KeyClientError) -> [UInt8] {
+        var hash: [UInt8] = []
+        try perform(47, isRepeatable: false) { buffer in
+            buffer.append(type)
+            buffer.append(sizeInBits)
+            buffer.append(inEnclave)
+            buffer.append(label)
+        } reply: { (reader) throws(FrameError) in
+            hash = Array(try reader.counted())
+        }
+        return hash
+    }
+
+    /// Stores a certificate in DER.
+    package func store(certificate: [UInt8], label: String?) throws(KeyClientError) {
+        try perform(48, isRepeatable: false) { buffer in
+            certificate.withUnsafeBytes { buffer.append(counted: $0) }
+            buffer.append(optional: label) { buffer.append($0) }
+        } reply: { _ in
+        }
+    }
+
+    /// Deletes an item.
+    package func delete(_ object: ClientKeyObject) throws(KeyClientError) {
+        try perform(5, isRepeatable: false) { buffer in
+            // The class of the item, 3 for certificates and 4 for keys; no attributes, no group, of both scopes.
+            let itemClass: UInt8 = object.kind == .certificate ? 3 : 4
+            buffer.append(itemClass)
+            buffer.append(UInt32(0))
+            buffer.append(false)
+            buffer.append(UInt8(2))
+            buffer.append(true)
+            buffer.appendRaw(object.identifier)
+            // No limit, no filters, no tombstones, no reports.
+            buffer.append(false)
+            buffer.append(UInt32(0))
+            buffer.append(false)
+            buffer.append(UInt8(0))
+            Self.appendAuthentication(to: buffer)
+            // No custom attributes; expired items too.
+            buffer.append(UInt32(0))
+            buffer.append(true)
+        } reply: { (reader) throws(FrameError) in
+            _ = try reader.integer(UInt64.self)
+        }
+    }
+
+    /// How a person may be asked: in any way, in the vault's own words.
+    private static func appendAuthentication(to buffer: FrameBuffer) {
+        buffer.append(UInt8(0))
+        for _ in 0..<3 { buffer.append(false) }
+    }
+
+    private func perform(
+        _ operation: UInt8, isRepeatable: Bool = true, _ write: (FrameBuffer) -> Void,
+        part: (inout FrameReader) throws(FrameError) -> Void = { _ throws(FrameError) in
+            throw FrameError("unexpected frame")
+        },
+        reply: (inout FrameReader) throws(FrameError) -> Void
+    ) throws(KeyClientError) {
+        var attempt = 1
+        while true {
+            let connection = try take()
+            switch connection.perform(operation, asker, write, part: part, reply: reply) {
+            case .answered:
+                put(connection)
+                return
+            case .refused(let error):
+                put(connection)
+                throw error
+            case .lost(let reason):
+                // Most often all connections ended at once, with the daemon.
+                resting.withLock { $0 = [] }
+                guard isRepeatable, attempt < Self.mostAttempts else { throw .unreachable(reason: reason) }
+                attempt += 1
+            }
+        }
+    }
+
+    private func take() throws(KeyClientError) -> KeyConnection {
+        while let next = resting.withLock({ $0.popLast() }) {
+            if next.connection.isUsable { return next.connection }
+        }
+        var failure = KeyClientError.unreachable(reason: "no daemon listens")
+        for path in sockets {
+            let greeting: DaemonGreeting
+            do {
+                greeting = try DaemonGreeting(to: path)
+            } catch {
+                if case .unusable(let reason) = error { failure = .unreachable(reason: reason) }
+                continue
+            }
+            return try KeyConnection(greeting)
+        }
+        throw failure
+    }
+
+    private func put(_ connection: KeyConnection) {
+        guard connection.isUsable else { return }
+        let entry = Resting(connection: connection)
+        resting.withLock { if $0.count < Self.mostResting { $0.append(entry) } }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A workplace with `libkeychain-pkcs11.so` as `$MODULE`, and some words for scripts that use it.
+struct TokenPlace {
+    let workplace: Workplace
+
+    init() throws { workplace = try Workplace() }
+
+    /// The library, linked from the objects of this build as `make install` links it, once in this process.
+    static func library() throws -> String { try built.get().folder.path(of: "libkeychain-pkcs11.so") }
+
+    private static let built = Result { () throws -> Built in
+        let folder = try TemporaryFolder()
+        // Programs of other users load it, too.
+        chmod(folder.path, 0o755)
+        let objects = URL(filePath: Worker.executable).deletingLastPathComponent().path
+        let script = Repository.file("Scripts/install/pkcs11.sh").path
+        let outcome = try ProgramStart([script, objects, folder.path(of: "libkeychain-pkcs11.so")]).run()
+        guard outcome.status == 0 else { throw LinkError(output: outcome.text + outcome.errors) }
+        return Built(folder: folder)
+    }
+
+    private struct Built { let folder: TemporaryFolder }
+
+    private struct LinkError: Error { let output: String }
+
+    /// A code block of Documentation/Use/PKCS11.md, with the paths of this place.
+    static func block(_ start: String) throws -> String {
+        let text = try String(contentsOf: Repository.file("Documentation/Use/PKCS11.md"), encoding: .utf8)
+        let found = text.components(separatedBy: "\n```").first { $0.drop { $0 != "\n" }.dropFirst().hasPrefix(start) }
+        let block = try #require(found, "the page has no block that begins with '\(start)'")
+        return try block.drop { $0 != "\n" }.dropFirst().replacing(
+            "/usr/lib/pkcs11/libkeychain-pkcs11.so", with: library()
+        ).appending("\n")
+    }
+
+    /// Runs a script in the workplace. The vault is a folder, and the module starts its helper.
+    func shell(_ script: String, seconds: Int = 150) throws -> ProgramOutcome {
+        let file = workplace.path + "/script.sh"
+        try FolderContents.write(Data(try (prelude() + script).utf8), to: file)
+        return try workplace.shell("timeout \(seconds) bash '\(file)'; echo \"status $?\" >&2")
+    }
+
+    /// Runs a script while a daemon for all users serves `$HOME/served`.
+    func served(entitlements: String, _ script: String) throws -> ProgramOutcome {
+        let file = workplace.path + "/entitlements.json"
+        try FolderContents.write(Data(entitlements.utf8), to: file)
+        return try shell(
+            #"""
+            unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/sockets/socket"; daemon=
+            begin() {
+                keychaind --system --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --no-lock-signals \
+                    --entitlements "$HOME/entitlements.json" 2>>daemon.log & daemon=$!
+                until keychain status >/dev/null 2>&1; do
+                    kill -0 $daemon || { cat daemon.log >&2; exit 99; }; sleep 0.05
+                done
+            }
+            end() { { kill $daemon; wait $daemon; } 2>/dev/null; }
+            trap end EXIT; begin
+
+            """# + script)
+    }
+
+    private func prelude() throws -> String {
+        try #"""
+        set -u; cd "$HOME"; export MODULE='\#(Self.library())' PATH="$PATH:/usr/sbin"
+        mkdir -p -m 700 run; export XDG_RUNTIME_DIR="$HOME/run"
+        keyid() { keychain key info "$1" --json | sed 's/.*"hash":"\([0-9a-f]*\)".*/\1/'; }
+        uri() { keychain key uri "$1"; }
+        # What programs say besides their result is on standard error.
+        tool() { pkcs11-tool --module "$MODULE" "$@" 2>>tool.log; }
+        # Repeats a command until it succeeds.
+        eventually() { n=0; until "$@"; do n=$((n+1)); [ $n -lt 300 ] || return 1; sleep 0.1; done; }
+        port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+        # Ends a program that the script started.
+        stop() { { kill "$1"; wait "$1"; } 2>/dev/null; }
+        printf text > text
+
+        """#
+    }
+
+    /// Compares what a script printed with these lines.
+    func expect(
+        _ outcome: ProgramOutcome, _ lines: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(
+            Transcript.matches(Transcript.lines(outcome.text), lines), "\(outcome.text)\(outcome.errors)",
+            sourceLocation: sourceLocation)
+    }
+}
