@@ -121,7 +121,7 @@ floor(
         "TrustSettings", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProcessVault",
         "VaultInterface"),
     module(
-        "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
+        "KeyCryptography", uses: "Bytes", "CAEAD", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
         "VaultInterface", asn1, crypto),
     module(
         "VaultKeys", uses: "Bytes", "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
@@ -342,7 +342,7 @@ if !isFetched {
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
             arguments),
         module("CPKCS11", links: [crypto]),
-        module("PKCS11Module", uses: "CLibrary", "CPKCS11", "DaemonLink", "Frames", "KeyClient", "PlainBytes"),
+        module("PKCS11Module", uses: "CAEAD", "CLibrary", "CPKCS11", "DaemonLink", "Frames", "KeyClient", "PlainBytes"),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
         // Measures the engine against the least it could cost; not a product.
         program(
@@ -505,7 +505,7 @@ if !isFetched {
         tests(
             "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit", "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
-            arguments, grdb,
+            arguments, crypto, grdb,
             links: ["PKCS11Module"], exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(

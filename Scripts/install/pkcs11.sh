@@ -9,10 +9,16 @@ library=$(realpath "$2")
 cd "$(dirname "$0")/../.."
 
 objects=()
-for module in PKCS11Module CPKCS11 KeyClient DaemonLink Frames PlainBytes CLibrary CCryptoBoringSSL; do
+for module in PKCS11Module CPKCS11 CAEAD KeyClient DaemonLink Frames PlainBytes CLibrary CCryptoBoringSSL; do
     mapfile -t found < <(find "$folder/$module.build" -name '*.o' | sort)
     ((${#found[@]})) || { echo "pkcs11: $module was not built in $folder: swift build --target PKCS11Module" >&2; exit 1; }
-    objects+=("${found[@]}")
+    for object in "${found[@]}"; do
+        # A folder that was built before may have objects of sources that are gone.
+        name=$(basename "$object" .o)
+        [[ $module == CCrypto* ]] || compgen -G "Sources/*/$module/$name" >/dev/null \
+            || compgen -G "Sources/*/$module/*/$name" >/dev/null || continue
+        objects+=("$object")
+    done
 done
 # The runtimes of Swift and C++ go in, as into the programs: see release-flags.sh.
 flags=(-static-stdlib -use-ld=lld -Xclang-linker -static-libgcc)

@@ -46,10 +46,7 @@ extern int NAMED(ED25519_verify)(
     const uint8_t *message, size_t length, const uint8_t signature[64], const uint8_t public_key[32]);
 extern void NAMED(ERR_clear_error)(void);
 
-/* RSA_PKCS1_PADDING, RSA_NO_PADDING, RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PSS_PADDING */
-enum { pkcs1 = 1, none = 3, oaep = 4, pss = 6 };
-
-static const EVP_MD *hash_function(kc_hash hash) {
+const EVP_MD *kc_hash_function(kc_hash hash) {
     switch (hash) {
     case KC_SHA1: return NAMED(EVP_sha1)();
     case KC_SHA224: return NAMED(EVP_sha224)();
@@ -62,7 +59,7 @@ static const EVP_MD *hash_function(kc_hash hash) {
 }
 
 kc_digest *kc_digest_begin(kc_hash hash) {
-    const EVP_MD *type = hash_function(hash);
+    const EVP_MD *type = kc_hash_function(hash);
     EVP_MD_CTX *context = type ? NAMED(EVP_MD_CTX_new)() : NULL;
     if (context && NAMED(EVP_DigestInit_ex)(context, type, NULL)) return (kc_digest *)context;
     kc_digest_end((kc_digest *)context);
@@ -97,7 +94,7 @@ static int is_padded(RSA *rsa, int padding, kc_bytes data, kc_bytes signature) {
     if (!rsa || signature.count > sizeof found) return 0;
     if (!NAMED(RSA_verify_raw)(rsa, &length, found, sizeof found, signature.bytes, signature.count, padding)) return 0;
     /* Without padding, leading zeros may be left out. */
-    if (padding == none && data.count < length) {
+    if (padding == KC_PADDING_NONE && data.count < length) {
         size_t zeros = length - data.count;
         for (size_t index = 0; index < zeros; index++) {
             if (found[index]) return 0;
@@ -108,11 +105,11 @@ static int is_padded(RSA *rsa, int padding, kc_bytes data, kc_bytes signature) {
 }
 
 static int is_hashed(EVP_PKEY *key, int padding, kc_hash hash, kc_bytes digest, kc_bytes signature) {
-    const EVP_MD *type = hash_function(hash);
+    const EVP_MD *type = kc_hash_function(hash);
     EVP_PKEY_CTX *context = type ? NAMED(EVP_PKEY_CTX_new)(key, NULL) : NULL;
     int is_valid = context && NAMED(EVP_PKEY_verify_init)(context)
         && NAMED(EVP_PKEY_CTX_set_rsa_padding)(context, padding)
-        && (padding != pss
+        && (padding != KC_PADDING_PSS
             || (NAMED(EVP_PKEY_CTX_set_rsa_mgf1_md)(context, type)
                 /* As long as the digest. */
                 && NAMED(EVP_PKEY_CTX_set_rsa_pss_saltlen)(context, -1)))
@@ -139,12 +136,12 @@ int kc_is_valid(kc_scheme scheme, kc_hash hash, kc_bytes key, kc_bytes data, kc_
             && NAMED(ED25519_verify)(data.bytes, data.count, signature.bytes, key.bytes + 12);
         break;
     case KC_RSA_PKCS1:
-        is_valid = hash == KC_NO_HASH ? is_padded(NAMED(EVP_PKEY_get0_RSA)(parsed), pkcs1, data, signature)
-                                      : is_hashed(parsed, pkcs1, hash, data, signature);
+        is_valid = hash == KC_NO_HASH ? is_padded(NAMED(EVP_PKEY_get0_RSA)(parsed), KC_PADDING_PKCS1, data, signature)
+                                      : is_hashed(parsed, KC_PADDING_PKCS1, hash, data, signature);
         break;
-    case KC_RSA_PSS: is_valid = is_hashed(parsed, pss, hash, data, signature); break;
-    case KC_RSA_RAW: is_valid = is_padded(NAMED(EVP_PKEY_get0_RSA)(parsed), none, data, signature); break;
-    case KC_RSA_OAEP: break;
+    case KC_RSA_PSS: is_valid = is_hashed(parsed, KC_PADDING_PSS, hash, data, signature); break;
+    case KC_RSA_RAW: is_valid = is_padded(NAMED(EVP_PKEY_get0_RSA)(parsed), KC_PADDING_NONE, data, signature); break;
+    default: break;
     }
     NAMED(EVP_PKEY_free)(parsed);
     NAMED(ERR_clear_error)();
@@ -154,11 +151,11 @@ int kc_is_valid(kc_scheme scheme, kc_hash hash, kc_bytes key, kc_bytes data, kc_
 int kc_encrypt(kc_scheme scheme, kc_hash hash, kc_bytes key, kc_bytes data, uint8_t *out, size_t *count) {
     EVP_PKEY *parsed = parse(key.bytes, key.count);
     EVP_PKEY_CTX *context = parsed ? NAMED(EVP_PKEY_CTX_new)(parsed, NULL) : NULL;
-    int padding = scheme == KC_RSA_OAEP ? oaep : scheme == KC_RSA_RAW ? none : pkcs1;
-    const EVP_MD *type = hash_function(hash);
+    int padding = scheme == KC_RSA_OAEP ? KC_PADDING_OAEP : scheme == KC_RSA_RAW ? KC_PADDING_NONE : KC_PADDING_PKCS1;
+    const EVP_MD *type = kc_hash_function(hash);
     int is_done = context && NAMED(EVP_PKEY_encrypt_init)(context)
         && NAMED(EVP_PKEY_CTX_set_rsa_padding)(context, padding)
-        && (padding != oaep
+        && (padding != KC_PADDING_OAEP
             || (type && NAMED(EVP_PKEY_CTX_set_rsa_oaep_md)(context, type)
                 && NAMED(EVP_PKEY_CTX_set_rsa_mgf1_md)(context, type)))
         && NAMED(EVP_PKEY_encrypt)(context, out, count, data.bytes, data.count);

@@ -10,13 +10,13 @@
 
 /* Version 2.40 has no name for keys on Edwards curves. Programs that use it fail over them (libp11 0.4.12). */
 #define kc_C_FindObjectsInit kc_old_FindObjectsInit
-static CK_FUNCTION_LIST functions_2_40 = {{2, 40}, KC_FUNCTIONS_2_40(KC_ENTRY)};
+static CK_FUNCTION_LIST functions_2_40 = {{2, 40}, KC_FUNCTIONS_2_40(KC_ENTRY, KC_ENTRY)};
 #undef kc_C_FindObjectsInit
 
-static CK_FUNCTION_LIST_3_0 functions_3_0 = {{3, 0}, KC_FUNCTIONS_2_40(KC_ENTRY) KC_FUNCTIONS_3_0(KC_ENTRY)};
+static CK_FUNCTION_LIST_3_0 functions_3_0 = {{3, 0}, KC_FUNCTIONS_2_40(KC_ENTRY, KC_ENTRY) KC_FUNCTIONS_3_0(KC_ENTRY, KC_ENTRY)};
 
 static CK_FUNCTION_LIST_3_2 functions_3_2 = {
-    {3, 2}, KC_FUNCTIONS_2_40(KC_ENTRY) KC_FUNCTIONS_3_0(KC_ENTRY) KC_FUNCTIONS_3_2(KC_ENTRY)};
+    {3, 2}, KC_FUNCTIONS_2_40(KC_ENTRY, KC_ENTRY) KC_FUNCTIONS_3_0(KC_ENTRY, KC_ENTRY) KC_FUNCTIONS_3_2(KC_ENTRY, KC_ENTRY)};
 
 /* CKF_INTERFACE_FORK_SAFE: a child of the program that loaded the module has a connection of its own. */
 #define FORK_SAFE 1UL

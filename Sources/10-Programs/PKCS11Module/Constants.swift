@@ -26,8 +26,11 @@ extension CK_RV {
     static let functionNotParallel: CK_RV = 0x051
     static let functionNotSupported: CK_RV = 0x054
     static let keyHandleInvalid: CK_RV = 0x060
+    static let keySizeRange: CK_RV = 0x062
     static let keyTypeInconsistent: CK_RV = 0x063
+    static let keyIndigestible: CK_RV = 0x067
     static let keyFunctionNotPermitted: CK_RV = 0x068
+    static let keyUnextractable: CK_RV = 0x06A
     static let mechanismInvalid: CK_RV = 0x070
     static let mechanismParameterInvalid: CK_RV = 0x071
     static let objectHandleInvalid: CK_RV = 0x082
@@ -46,6 +49,7 @@ extension CK_RV {
     static let userAlreadyLoggedIn: CK_RV = 0x100
     static let userNotLoggedIn: CK_RV = 0x101
     static let userTypeInvalid: CK_RV = 0x103
+    static let wrappedKeyInvalid: CK_RV = 0x110
     static let randomSeedNotSupported: CK_RV = 0x120
     static let curveNotSupported: CK_RV = 0x140
     static let bufferTooSmall: CK_RV = 0x150
@@ -72,15 +76,21 @@ enum Flag {
     static let digest: CK_FLAGS = 0x400
     static let sign: CK_FLAGS = 0x800
     static let verify: CK_FLAGS = 0x2000
+    static let generate: CK_FLAGS = 0x8000
     static let generateKeyPair: CK_FLAGS = 0x10000
+    static let wrap: CK_FLAGS = 0x20000
+    static let unwrap: CK_FLAGS = 0x40000
     static let derive: CK_FLAGS = 0x80000
     static let ecUncompressed: CK_FLAGS = 0x0100_0000
     static let ecNamedCurve: CK_FLAGS = 0x0080_0000
     static let ecPrimeField: CK_FLAGS = 0x0010_0000
+    static let encapsulate: CK_FLAGS = 0x1000_0000
+    static let decapsulate: CK_FLAGS = 0x2000_0000
 }
 
 /// CKO_…
 enum ObjectClass {
+    static let data: CK_ULONG = 0
     static let certificate: CK_ULONG = 1
     static let publicKey: CK_ULONG = 2
     static let privateKey: CK_ULONG = 3
@@ -92,7 +102,12 @@ enum KeyKind {
     static let rsa: CK_ULONG = 0
     static let ec: CK_ULONG = 3
     static let genericSecret: CK_ULONG = 0x10
+    static let aes: CK_ULONG = 0x1F
+    /// CKK_SHA_1_HMAC and those of SHA-2: keys of HMAC by the hash function that they are for.
+    static let hmac: Set<CK_ULONG> = [0x28, 0x2B, 0x2C, 0x2D, 0x2E]
     static let edwards: CK_ULONG = 0x40
+    static let mlkem: CK_ULONG = 0x49
+    static let mldsa: CK_ULONG = 0x4A
 }
 
 /// CKA_…
@@ -102,7 +117,9 @@ enum Attribute {
     static let isPrivate: CK_ATTRIBUTE_TYPE = 0x002
     static let label: CK_ATTRIBUTE_TYPE = 0x003
     static let uniqueID: CK_ATTRIBUTE_TYPE = 0x004
+    static let application: CK_ATTRIBUTE_TYPE = 0x010
     static let value: CK_ATTRIBUTE_TYPE = 0x011
+    static let objectID: CK_ATTRIBUTE_TYPE = 0x012
     static let certificateType: CK_ATTRIBUTE_TYPE = 0x080
     static let issuer: CK_ATTRIBUTE_TYPE = 0x081
     static let serialNumber: CK_ATTRIBUTE_TYPE = 0x082
@@ -147,6 +164,10 @@ enum Attribute {
     static let ecPoint: CK_ATTRIBUTE_TYPE = 0x181
     static let alwaysAuthenticate: CK_ATTRIBUTE_TYPE = 0x202
     static let wrapWithTrusted: CK_ATTRIBUTE_TYPE = 0x210
+    static let parameterSet: CK_ATTRIBUTE_TYPE = 0x61D
+    static let encapsulate: CK_ATTRIBUTE_TYPE = 0x633
+    static let decapsulate: CK_ATTRIBUTE_TYPE = 0x634
+    static let seed: CK_ATTRIBUTE_TYPE = 0x637
     static let allowedMechanisms: CK_ATTRIBUTE_TYPE = 0x4000_0600
 }
 

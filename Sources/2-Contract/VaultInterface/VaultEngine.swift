@@ -36,7 +36,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         ReadUnlockFindings.self, ChangesSince.self, CopyVersions.self, CopyVersion.self, RestoreVersion.self,
         PurgeVersions.self, KeepVersions.self, ReceiveItems.self, RenewKeys.self, ReadCondition.self,
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
-        CopyKeyObjects.self, UseKey.self, MakeKeyPair.self, StoreCertificate.self,
+        CopyKeyObjects.self, UseKey.self, AddKey.self, StoreCertificate.self, CopyPassword.self,
     ]
 }
 
@@ -172,8 +172,9 @@ package protocol EnclaveKeyKeeping: Sendable {
 package protocol KeyUsing: Sendable {
     func copy(_ operation: CopyKeyObjects, as client: Client, send: Sink<KeyObject>) throws(VaultError)
     func use(_ operation: UseKey, as client: Client) throws(VaultError) -> Data
-    func make(_ operation: MakeKeyPair, as client: Client) throws(VaultError) -> Data
+    func add(_ operation: AddKey, as client: Client) throws(VaultError) -> Data
     func store(_ operation: StoreCertificate, as client: Client) throws(VaultError)
+    func copy(_ operation: CopyPassword, as client: Client) throws(VaultError) -> Data
 }
 
 /// Keys of protected files.

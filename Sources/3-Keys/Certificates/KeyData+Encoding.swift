@@ -72,7 +72,7 @@ extension KeyData {
         }
     }
 
-    private static func encoding(
+    static func encoding(
         _ part: String, _ write: (inout DER.Serializer) throws -> Void
     ) throws(CertificateError) -> Data {
         var serializer = DER.Serializer()

@@ -40,6 +40,9 @@ package struct KeyPair {
         described?.attributes[name].flatMap { $0 == .string("") || $0 == .data(Data()) ? nil : $0 }
     }
 
+    /// What the program that made the key calls it as an object of a token (CKA_ID); nil if it made no choice.
+    package var tokenName: Data? { publicHalf?.tokenName ?? described?.tokenName }
+
     package var hexadecimalHash: String { hash.hexadecimal() }
 
     package var hasPrivateHalf: Bool {
@@ -80,4 +83,12 @@ package struct KeyPair {
 extension StoredItem {
     /// Whether the item stands for a key that the vault's enclave keeps.
     package var isEnclaveKey: Bool { attributes[.tokenID] == .string(EnclaveKeyRecord.tokenID) }
+
+    /// The custom attribute that keeps ``tokenName``, in hexadecimal digits.
+    package static let tokenNameAttribute = "pkcs11-id"
+
+    /// What the program that made the key calls it as an object of a token (CKA_ID); nil if it made no choice.
+    package var tokenName: Data? {
+        customAttributes[Self.tokenNameAttribute].flatMap { [UInt8](hexadecimal: $0.utf8) }.map { Data($0) }
+    }
 }

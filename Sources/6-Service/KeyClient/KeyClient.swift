@@ -36,12 +36,17 @@ package final class KeyClient: Sendable {
 
     /// Returns the keys and certificates that the program may see.
     ///
-    /// - Parameter label: Those with this label alone; nil for all.
-    package func objects(label: String? = nil) throws(KeyClientError) -> [ClientKeyObject] {
+    /// - Parameters:
+    ///   - label: Those with this label alone; nil for all.
+    ///   - includingPasswords: Whether generic passwords are among them.
+    package func objects(
+        label: String? = nil, includingPasswords: Bool = false
+    ) throws(KeyClientError) -> [ClientKeyObject] {
         var objects: [ClientKeyObject] = []
         try perform(45) { buffer in
             objects = []
             buffer.append(optional: label) { buffer.append($0) }
+            buffer.append(includingPasswords)
         } part: { (reader) throws(FrameError) in
             objects.append(try ClientKeyObject(from: &reader))
         } reply: { _ in
@@ -49,14 +54,18 @@ package final class KeyClient: Sendable {
         return objects
     }
 
-    /// Uses a private key.
+    /// Uses a private or secret key.
     ///
     /// - Parameters:
-    ///   - key: The private half.
-    ///   - algorithm: Apple's name, such as `algid:sign:ECDSA:digest-RFC4754`.
-    /// - Returns: The signature, the plaintext or the shared secret.
+    ///   - key: The private half, or the secret key.
+    ///   - algorithm: Apple's name, such as `algid:sign:ECDSA:digest-RFC4754`, or one of the protocol's
+    ///     (Documentation/Specify/Protocol.md).
+    ///   - context: The nonce of GCM, the vector of CBC, or the context of ML-DSA.
+    ///   - binding: What GCM authenticates besides.
+    /// - Returns: The signature, the code, the plaintext, the ciphertext or the shared secret.
     package func use(
-        _ key: ClientKeyObject, to purpose: ClientKeyPurpose, by algorithm: String, _ input: UnsafeRawBufferPointer
+        _ key: ClientKeyObject, to purpose: ClientKeyPurpose, by algorithm: String, _ input: UnsafeRawBufferPointer,
+        context: [UInt8] = [], binding: [UInt8] = []
     ) throws(KeyClientError) -> [UInt8] {
         var result: [UInt8] = []
         try perform(46) { buffer in
@@ -65,6 +74,8 @@ package final class KeyClient: Sendable {
             buffer.append(purpose.rawValue)
             buffer.append(algorithm)
             buffer.append(counted: input)
+            context.withUnsafeBytes { buffer.append(counted: $0) }
+            binding.withUnsafeBytes { buffer.append(counted: $0) }
             Self.appendAuthentication(to: buffer)
         } reply: { (reader) throws(FrameError) in
             result = Array(try reader.counted())
@@ -72,18 +83,30 @@ package final class KeyClient: Sendable {
         return result
     }
 
-    /// Makes a key pair, and returns the SHA-1 of its public key.
-    ///
-    /// - Parameter type: Apple's number of the key's type (`kSecAttrKeyType`).
-    package func makePair(
-        type: Int64, sizeInBits: UInt32, inEnclave: Bool, label: String
-    ) throws(KeyClientError) -> [UInt8] {
+    /// Returns the value of a password.
+    package func value(of password: ClientKeyObject) throws(KeyClientError) -> [UInt8] {
+        var result: [UInt8] = []
+        try perform(49) { buffer in
+            buffer.append(password.accessGroup)
+            buffer.appendRaw(password.identifier)
+            Self.appendAuthentication(to: buffer)
+        } reply: { (reader) throws(FrameError) in
+            result = Array(try reader.counted())
+        }
+        return result
+    }
+
+    /// Makes a key, or takes one in, and returns what it is found by: ``ClientKeyObject/hash``.
+    package func add(_ key: NewClientKey) throws(KeyClientError) -> [UInt8] {
         var hash: [UInt8] = []
         try perform(47, isRepeatable: false) { buffer in
-            buffer.append(type)
-            buffer.append(sizeInBits)
-            buffer.append(inEnclave)
-            buffer.append(label)
+            buffer.append(key.keyClass.rawValue)
+            buffer.append(key.keyType)
+            buffer.append(key.sizeInBits)
+            buffer.append(key.isInEnclave)
+            buffer.append(key.label)
+            key.name.withUnsafeBytes { buffer.append(counted: $0) }
+            key.value.withUnsafeBytes { buffer.append(counted: $0) }
         } reply: { (reader) throws(FrameError) in
             hash = Array(try reader.counted())
         }
@@ -102,9 +125,8 @@ package final class KeyClient: Sendable {
     /// Deletes an item.
     package func delete(_ object: ClientKeyObject) throws(KeyClientError) {
         try perform(5, isRepeatable: false) { buffer in
-            // The class of the item, 3 for certificates and 4 for keys; no attributes, no group, of both scopes.
-            let itemClass: UInt8 = object.kind == .certificate ? 3 : 4
-            buffer.append(itemClass)
+            // The class of the item; no attributes, no group, of both scopes.
+            buffer.append(object.kind.itemClass)
             buffer.append(UInt32(0))
             buffer.append(false)
             buffer.append(UInt8(2))
@@ -178,5 +200,16 @@ package final class KeyClient: Sendable {
         guard connection.isUsable else { return }
         let entry = Resting(connection: connection)
         resting.withLock { if $0.count < Self.mostResting { $0.append(entry) } }
+    }
+}
+
+extension ClientKeyObject.Kind {
+    /// The number of the item's class in the protocol.
+    fileprivate var itemClass: UInt8 {
+        switch self {
+        case .password: 1
+        case .certificate: 3
+        case .publicKey, .privateKey, .secretKey: 4
+        }
     }
 }

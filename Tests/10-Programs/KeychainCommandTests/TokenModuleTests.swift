@@ -1,3 +1,5 @@
+import Bytes
+import Crypto
 import Foundation
 import TestSupport
 import Testing
@@ -8,12 +10,14 @@ import Testing
 
     init() throws { place = try TokenPlace() }
 
-    private func run(_ words: String, seconds: Int = 280) throws -> ProgramOutcome {
-        let peer = URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/pkcs11_peer.py"
+    private func run(
+        _ words: String, python: String = "/usr/bin/python3", peer: String = "pkcs11_peer.py", seconds: Int = 280
+    ) throws -> ProgramOutcome {
+        let peer = URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/" + peer
         return try place.shell(
             #"""
             keychain key create web --enclave
-            /usr/bin/python3 -B '\#(peer)' "$MODULE" \#(words) && echo good
+            \#(python) -B '\#(peer)' "$MODULE" \#(words) && echo good
             """#, seconds: seconds)
     }
 
@@ -47,5 +51,34 @@ import Testing
         let outcome = try run(
             "sessions \(TestScale.count(500, soak: 10_000))", seconds: TestScale.count(280, soak: 3_000))
         #expect(outcome.text.hasSuffix("good\n"), "\(outcome.errors)")
+    }
+
+    /// Keys of AES and HMAC, pairs of the session, keys that come in: in the vault and in the session, all against another
+    /// implementation.
+    @Test(arguments: ["secrets", "pairs", "imports"]) func keysOfEveryKind(_ kind: String) throws {
+        let outcome = try run(kind, python: "python3", peer: "pkcs11_keys.py")
+        #expect(outcome.text == "good\n", "\(outcome.errors)")
+    }
+
+    /// What the token signs with ML-DSA, swift-crypto takes for signed; capsules of ML-KEM open.
+    @Test func keysAgainstAQuantumComputer() throws {
+        let outcome = try run("postquantum", python: "python3", peer: "pkcs11_keys.py")
+        let lines = outcome.text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        try #require(lines.count == 5 && lines.last == ["good"], "\(outcome.errors)")
+        for line in lines.dropLast() {
+            let parts = try line.dropFirst().map {
+                $0 == "-" ? Data() : Data(try #require([UInt8](hexadecimal: $0.utf8)))
+            }
+            let (key, context, signature) = (parts[0], parts[1], parts[2])
+            let isValid =
+                if line[0] == "2" {
+                    try MLDSA65.PublicKey(rawRepresentation: key).isValidSignature(
+                        signature, for: Data("data".utf8), context: context)
+                } else {
+                    try MLDSA87.PublicKey(rawRepresentation: key).isValidSignature(
+                        signature, for: Data("data".utf8), context: context)
+                }
+            #expect(isValid)
+        }
     }
 }

@@ -48,7 +48,7 @@ import Testing
                 "  Access:     sensitive, always sensitive, never extractable, local",
                 "Public Key Object; RSA 2048 bits", "  label:      rsa", "  ID:         RSA",
                 "  Usage:      ...", "  Access:     ...",
-                "Private Key Object; RSA ", "  label:      rsa", "  ID:         RSA", "  Usage:      decrypt, sign",
+                "Private Key Object; RSA ", "  label:      rsa", "  ID:         RSA", "  Usage:      ...",
                 "  Access:     sensitive",
                 "Certificate Object; type = X.509 cert", "  label:      other", "  ID:         ...",
                 "  label:      other", "  subject:    DN: CN=other",
@@ -198,5 +198,30 @@ import Testing
             /usr/bin/python3 peer.py
             """#)
         place.expect(outcome, ["here", "thread", "thread", "thread", "thread", "child", "parent"])
+    }
+
+    /// Passwords are no objects, unless whoever starts the program says so.
+    @Test func passwordsIfAskedFor() throws {
+        let outcome = try place.shell(
+            #"""
+            printf secret | keychain set mail anna
+            echo "$(tool --list-objects --type data | grep -c Data)"
+            export KEYCHAIN_PKCS11_DATA=1
+            tool --list-objects --type data | grep -v '^Data\|flags\|app_id'
+            tool --read-object --type data --label mail; echo
+            keychain audit --json | grep -o '"event":"read"' | tail -1
+            tool --delete-object --type data --label mail >/dev/null
+            keychain get mail anna || echo "gone $?"
+            """#)
+        #expect(
+            outcome.text == """
+                0
+                  label:          'mail'
+                  application:    'mail'
+                secret
+                "event":"read"
+                gone 44
+
+                """, "\(outcome.errors)")
     }
 }

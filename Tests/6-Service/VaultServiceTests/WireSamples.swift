@@ -248,13 +248,19 @@ struct WireSamples {
                 options: passcodeOptions())
         case is MakeEnclaveKey.Type: MakeEnclaveKey(key().kind, accessControl: control(), options: authentication())
         case is UseEnclaveKey.Type: UseEnclaveKey(key(), for: keyOperation(), options: authentication())
-        case is CopyKeyObjects.Type: CopyKeyObjects(label: bool() ? string() : nil)
+        case is CopyKeyObjects.Type: CopyKeyObjects(label: bool() ? string() : nil, includingPasswords: bool())
         case is UseKey.Type:
             UseKey(
-                random.bytes(20), in: string(), to: [.sign, .decrypt, .agree][random.int(below: 3)],
-                by: "algid:sign:ECDSA:digest-RFC4754", random.bytes(random.int(below: 64)), options: authentication())
-        case is MakeKeyPair.Type:
-            MakeKeyPair(73, sizeInBits: 256, isInEnclave: bool(), label: string())
+                random.bytes(20), in: string(),
+                to: [.sign, .decrypt, .agree, .encrypt, .decapsulate][random.int(below: 5)],
+                by: "algid:sign:ECDSA:digest-RFC4754", random.bytes(random.int(below: 64)),
+                context: random.bytes(random.int(below: 16)), binding: random.bytes(random.int(below: 16)),
+                options: authentication())
+        case is AddKey.Type:
+            AddKey(
+                [.public, .private, .secret][random.int(below: 3)], 73, sizeInBits: 256, isInEnclave: bool(),
+                label: string(), name: random.bytes(random.int(below: 20)), value: random.bytes(random.int(below: 64)))
+        case is CopyPassword.Type: CopyPassword(UUID(), in: string(), options: authentication())
         case is StoreCertificate.Type:
             StoreCertificate(random.bytes(random.int(below: 64)), label: bool() ? string() : nil)
         case is MakeFileKey.Type: MakeFileKey(for: fileClass(), file: random.bytes(16))

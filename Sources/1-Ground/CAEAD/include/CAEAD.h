@@ -1,6 +1,6 @@
 // AES-256-GCM, ChaCha20-Poly1305, HMAC-SHA256, and AES-256-CBC with HMAC, of the BoringSSL inside swift-crypto, with a key
-// that is prepared once; messages whose own key is wrapped; HKDF; and powers modulo a number, which swift-crypto keeps to
-// itself.
+// that is prepared once; messages whose own key is wrapped; AES and HMAC keys of any size; HKDF; and powers modulo a
+// number, which swift-crypto keeps to itself.
 // swift-crypto's own interface prepares the key and allocates memory for each message, which takes longer than
 // encrypting a small message.
 //
@@ -104,5 +104,52 @@ bool cbc_transform(
 /// depends on the sizes alone. All are big-endian and have `count` bytes. Returns false without BoringSSL or memory.
 bool modular_power(const void *_Nonnull base, const void *_Nonnull exponent, const void *_Nonnull modulus, size_t count,
     void *_Nonnull power);
+
+/// Bytes of the caller; NULL only for none.
+typedef struct {
+    const uint8_t *_Nullable bytes;
+    size_t count;
+} secret_bytes;
+
+/// What an AES key does: GCM (NIST SP 800-38D), CBC without and with the padding of PKCS #7, key wrap (RFC 3394), and key
+/// wrap with padding (RFC 5649).
+typedef enum {
+    SECRET_AES_GCM, SECRET_AES_CBC, SECRET_AES_CBC_PADDED, SECRET_AES_WRAP, SECRET_AES_WRAP_PADDED
+} secret_cipher;
+
+typedef enum { SECRET_SHA1, SECRET_SHA224, SECRET_SHA256, SECRET_SHA384, SECRET_SHA512 } secret_hash;
+
+typedef struct {
+    /// What is encrypted or decrypted; with GCM, what was encrypted ends with the tag.
+    secret_bytes text;
+    /// The nonce of GCM, 16 bytes for CBC, none for key wrap.
+    secret_bytes vector;
+    /// What GCM authenticates besides.
+    secret_bytes binding;
+    /// The length of the tag of GCM, 4 to 16 bytes.
+    size_t tag_count;
+} secret_message;
+
+typedef enum {
+    SECRET_DONE,
+    /// A length is not for this key or cipher.
+    SECRET_REFUSED,
+    /// What should be decrypted was not made so with this key.
+    SECRET_DAMAGED,
+    SECRET_UNAVAILABLE
+} secret_result;
+
+/// The most bytes by which a ciphertext is longer than its text.
+enum { SECRET_GROWTH = 16 };
+
+/// Encrypts or decrypts with an AES key of 16, 24 or 32 bytes. `out` has room for `count` bytes, at least the text and
+/// SECRET_GROWTH, and must not overlap the text. `count` becomes the number of bytes that were written.
+secret_result secret_key_transform(secret_cipher cipher, bool encrypts, secret_bytes key,
+    const secret_message *_Nonnull message, void *_Nonnull out, size_t *_Nonnull count);
+
+/// Computes the HMAC of a message (RFC 2104) with a key of any length. `code` has room for 64 bytes. Returns its length,
+/// or 0 without BoringSSL.
+size_t secret_key_authenticate(secret_hash hash, secret_bytes key, const void *_Nullable message, size_t count,
+    void *_Nonnull code);
 
 #endif

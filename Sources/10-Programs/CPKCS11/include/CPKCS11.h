@@ -5,7 +5,7 @@
 #ifndef CPKCS11_H
 #define CPKCS11_H
 
-#include "Ciphers.h"
+#include "Keys.h"
 
 typedef unsigned char CK_BYTE;
 typedef unsigned char CK_BBOOL;
@@ -101,6 +101,14 @@ typedef struct {
     CK_ULONG associatedLength, tagBits;
 } CK_GCM_PARAMS;
 
+/* The same without the length of the nonce in bits, as some headers have it. */
+typedef struct {
+    CK_BYTE *iv;
+    CK_ULONG ivLength;
+    CK_BYTE *associated;
+    CK_ULONG associatedLength, tagBits;
+} CK_SHORT_GCM_PARAMS;
+
 typedef struct { CK_ULONG hedge; CK_BYTE *context; CK_ULONG contextLength; } CK_SIGN_ADDITIONAL_CONTEXT;
 
 typedef struct CK_FUNCTION_LIST CK_FUNCTION_LIST;
@@ -111,8 +119,11 @@ typedef struct {
     CK_FLAGS flags;
 } CK_INTERFACE;
 
-/* The functions of version 2.40 in the order of its table. */
-#define KC_FUNCTIONS_2_40(F) \
+/*
+ * The functions of version 2.40 in the order of its table: F for those that are there, U for those that refuse all but a
+ * wrong session.
+ */
+#define KC_FUNCTIONS_2_40(F, U) \
     F(C_Initialize, (void *arguments)) \
     F(C_Finalize, (void *reserved)) \
     F(C_GetInfo, (CK_INFO *info)) \
@@ -123,22 +134,22 @@ typedef struct {
     F(C_GetMechanismList, (CK_SLOT_ID slot, CK_MECHANISM_TYPE *mechanisms, CK_ULONG *count)) \
     F(C_GetMechanismInfo, (CK_SLOT_ID slot, CK_MECHANISM_TYPE type, CK_MECHANISM_INFO *info)) \
     F(C_InitToken, (CK_SLOT_ID slot, CK_BYTE *pin, CK_ULONG pinLength, CK_BYTE *label)) \
-    F(C_InitPIN, (CK_SESSION_HANDLE session, CK_BYTE *pin, CK_ULONG pinLength)) \
-    F(C_SetPIN, (CK_SESSION_HANDLE session, CK_BYTE *oldPin, CK_ULONG oldPinLength, CK_BYTE *newPin, CK_ULONG \
+    U(C_InitPIN, (CK_SESSION_HANDLE session, CK_BYTE *pin, CK_ULONG pinLength)) \
+    U(C_SetPIN, (CK_SESSION_HANDLE session, CK_BYTE *oldPin, CK_ULONG oldPinLength, CK_BYTE *newPin, CK_ULONG \
       newPinLength)) \
     F(C_OpenSession, (CK_SLOT_ID slot, CK_FLAGS flags, void *application, CK_NOTIFY notify, CK_SESSION_HANDLE \
       *session)) \
     F(C_CloseSession, (CK_SESSION_HANDLE session)) \
     F(C_CloseAllSessions, (CK_SLOT_ID slot)) \
     F(C_GetSessionInfo, (CK_SESSION_HANDLE session, CK_SESSION_INFO *info)) \
-    F(C_GetOperationState, (CK_SESSION_HANDLE session, CK_BYTE *state, CK_ULONG *stateLength)) \
-    F(C_SetOperationState, (CK_SESSION_HANDLE session, CK_BYTE *state, CK_ULONG stateLength, CK_OBJECT_HANDLE \
+    U(C_GetOperationState, (CK_SESSION_HANDLE session, CK_BYTE *state, CK_ULONG *stateLength)) \
+    U(C_SetOperationState, (CK_SESSION_HANDLE session, CK_BYTE *state, CK_ULONG stateLength, CK_OBJECT_HANDLE \
       encryptionKey, CK_OBJECT_HANDLE authenticationKey)) \
     F(C_Login, (CK_SESSION_HANDLE session, CK_USER_TYPE user, CK_BYTE *pin, CK_ULONG pinLength)) \
     F(C_Logout, (CK_SESSION_HANDLE session)) \
     F(C_CreateObject, (CK_SESSION_HANDLE session, CK_ATTRIBUTE *attributes, CK_ULONG attributeCount, \
       CK_OBJECT_HANDLE *object)) \
-    F(C_CopyObject, (CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object, CK_ATTRIBUTE *attributes, CK_ULONG \
+    U(C_CopyObject, (CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object, CK_ATTRIBUTE *attributes, CK_ULONG \
       attributeCount, CK_OBJECT_HANDLE *copy)) \
     F(C_DestroyObject, (CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object)) \
     F(C_GetObjectSize, (CK_SESSION_HANDLE session, CK_OBJECT_HANDLE object, CK_ULONG *size)) \
@@ -172,24 +183,24 @@ typedef struct {
       *signatureLength)) \
     F(C_SignUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength)) \
     F(C_SignFinal, (CK_SESSION_HANDLE session, CK_BYTE *signature, CK_ULONG *signatureLength)) \
-    F(C_SignRecoverInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_SignRecover, (CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG \
+    U(C_SignRecoverInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_SignRecover, (CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG \
       *signatureLength)) \
     F(C_VerifyInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
     F(C_Verify, (CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG \
       signatureLength)) \
     F(C_VerifyUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength)) \
     F(C_VerifyFinal, (CK_SESSION_HANDLE session, CK_BYTE *signature, CK_ULONG signatureLength)) \
-    F(C_VerifyRecoverInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_VerifyRecover, (CK_SESSION_HANDLE session, CK_BYTE *signature, CK_ULONG signatureLength, CK_BYTE *data, \
+    U(C_VerifyRecoverInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_VerifyRecover, (CK_SESSION_HANDLE session, CK_BYTE *signature, CK_ULONG signatureLength, CK_BYTE *data, \
       CK_ULONG *dataLength)) \
-    F(C_DigestEncryptUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
+    U(C_DigestEncryptUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
       CK_ULONG *resultLength)) \
-    F(C_DecryptDigestUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
+    U(C_DecryptDigestUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
       CK_ULONG *resultLength)) \
-    F(C_SignEncryptUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, CK_ULONG \
+    U(C_SignEncryptUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, CK_ULONG \
       *resultLength)) \
-    F(C_DecryptVerifyUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
+    U(C_DecryptVerifyUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength, CK_BYTE *result, \
       CK_ULONG *resultLength)) \
     F(C_GenerateKey, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_ATTRIBUTE *attributes, CK_ULONG \
       attributeCount, CK_OBJECT_HANDLE *key)) \
@@ -209,67 +220,67 @@ typedef struct {
     F(C_WaitForSlotEvent, (CK_FLAGS flags, CK_SLOT_ID *slot, void *reserved))
 
 /* What version 3.0 adds. */
-#define KC_FUNCTIONS_3_0(F) \
+#define KC_FUNCTIONS_3_0(F, U) \
     F(C_GetInterfaceList, (CK_INTERFACE *interfaces, CK_ULONG *count)) \
     F(C_GetInterface, (CK_BYTE *name, CK_VERSION *version, CK_INTERFACE **interface, CK_FLAGS flags)) \
     F(C_LoginUser, (CK_SESSION_HANDLE session, CK_USER_TYPE user, CK_BYTE *pin, CK_ULONG pinLength, CK_BYTE *name, \
       CK_ULONG nameLength)) \
     F(C_SessionCancel, (CK_SESSION_HANDLE session, CK_FLAGS flags)) \
-    F(C_MessageEncryptInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_EncryptMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *associated, \
+    U(C_MessageEncryptInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_EncryptMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *associated, \
       CK_ULONG associatedLength, CK_BYTE *plain, CK_ULONG plainLength, CK_BYTE *encrypted, CK_ULONG \
       *encryptedLength)) \
-    F(C_EncryptMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
+    U(C_EncryptMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
       *associated, CK_ULONG associatedLength)) \
-    F(C_EncryptMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *plain, \
+    U(C_EncryptMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *plain, \
       CK_ULONG plainLength, CK_BYTE *encrypted, CK_ULONG *encryptedLength, CK_FLAGS flags)) \
-    F(C_MessageEncryptFinal, (CK_SESSION_HANDLE session)) \
-    F(C_MessageDecryptInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_DecryptMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *associated, \
+    U(C_MessageEncryptFinal, (CK_SESSION_HANDLE session)) \
+    U(C_MessageDecryptInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_DecryptMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *associated, \
       CK_ULONG associatedLength, CK_BYTE *encrypted, CK_ULONG encryptedLength, CK_BYTE *plain, CK_ULONG \
       *plainLength)) \
-    F(C_DecryptMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
+    U(C_DecryptMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
       *associated, CK_ULONG associatedLength)) \
-    F(C_DecryptMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
+    U(C_DecryptMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE \
       *encrypted, CK_ULONG encryptedLength, CK_BYTE *plain, CK_ULONG *plainLength, CK_FLAGS flags)) \
-    F(C_MessageDecryptFinal, (CK_SESSION_HANDLE session)) \
-    F(C_MessageSignInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_SignMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, CK_ULONG \
+    U(C_MessageDecryptFinal, (CK_SESSION_HANDLE session)) \
+    U(C_MessageSignInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_SignMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, CK_ULONG \
       dataLength, CK_BYTE *signature, CK_ULONG *signatureLength)) \
-    F(C_SignMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength)) \
-    F(C_SignMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
+    U(C_SignMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength)) \
+    U(C_SignMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
       CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG *signatureLength)) \
-    F(C_MessageSignFinal, (CK_SESSION_HANDLE session)) \
-    F(C_MessageVerifyInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
-    F(C_VerifyMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
+    U(C_MessageSignFinal, (CK_SESSION_HANDLE session)) \
+    U(C_MessageVerifyInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key)) \
+    U(C_VerifyMessage, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
       CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG signatureLength)) \
-    F(C_VerifyMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength)) \
-    F(C_VerifyMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
+    U(C_VerifyMessageBegin, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength)) \
+    U(C_VerifyMessageNext, (CK_SESSION_HANDLE session, void *parameter, CK_ULONG parameterLength, CK_BYTE *data, \
       CK_ULONG dataLength, CK_BYTE *signature, CK_ULONG signatureLength)) \
-    F(C_MessageVerifyFinal, (CK_SESSION_HANDLE session))
+    U(C_MessageVerifyFinal, (CK_SESSION_HANDLE session))
 
 /* What version 3.2 adds. */
-#define KC_FUNCTIONS_3_2(F) \
+#define KC_FUNCTIONS_3_2(F, U) \
     F(C_EncapsulateKey, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE publicKey, \
       CK_ATTRIBUTE *attributes, CK_ULONG attributeCount, CK_BYTE *capsule, CK_ULONG *capsuleLength, CK_OBJECT_HANDLE \
       *key)) \
     F(C_DecapsulateKey, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE privateKey, \
       CK_ATTRIBUTE *attributes, CK_ULONG attributeCount, CK_BYTE *capsule, CK_ULONG capsuleLength, CK_OBJECT_HANDLE \
       *key)) \
-    F(C_VerifySignatureInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key, CK_BYTE \
+    U(C_VerifySignatureInit, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key, CK_BYTE \
       *signature, CK_ULONG signatureLength)) \
-    F(C_VerifySignature, (CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG dataLength)) \
-    F(C_VerifySignatureUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength)) \
-    F(C_VerifySignatureFinal, (CK_SESSION_HANDLE session)) \
-    F(C_GetSessionValidationFlags, (CK_SESSION_HANDLE session, CK_ULONG type, CK_FLAGS *flags)) \
-    F(C_AsyncComplete, (CK_SESSION_HANDLE session, CK_BYTE *function, void *result)) \
-    F(C_AsyncGetID, (CK_SESSION_HANDLE session, CK_BYTE *function, CK_ULONG *identifier)) \
-    F(C_AsyncJoin, (CK_SESSION_HANDLE session, CK_BYTE *function, CK_ULONG identifier, CK_BYTE *data, CK_ULONG \
+    U(C_VerifySignature, (CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG dataLength)) \
+    U(C_VerifySignatureUpdate, (CK_SESSION_HANDLE session, CK_BYTE *part, CK_ULONG partLength)) \
+    U(C_VerifySignatureFinal, (CK_SESSION_HANDLE session)) \
+    U(C_GetSessionValidationFlags, (CK_SESSION_HANDLE session, CK_ULONG type, CK_FLAGS *flags)) \
+    U(C_AsyncComplete, (CK_SESSION_HANDLE session, CK_BYTE *function, void *result)) \
+    U(C_AsyncGetID, (CK_SESSION_HANDLE session, CK_BYTE *function, CK_ULONG *identifier)) \
+    U(C_AsyncJoin, (CK_SESSION_HANDLE session, CK_BYTE *function, CK_ULONG identifier, CK_BYTE *data, CK_ULONG \
       dataLength)) \
-    F(C_WrapKeyAuthenticated, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE wrappingKey, \
+    U(C_WrapKeyAuthenticated, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE wrappingKey, \
       CK_OBJECT_HANDLE key, CK_BYTE *associated, CK_ULONG associatedLength, CK_BYTE *wrapped, CK_ULONG \
       *wrappedLength)) \
-    F(C_UnwrapKeyAuthenticated, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE unwrappingKey, \
+    U(C_UnwrapKeyAuthenticated, (CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE unwrappingKey, \
       CK_BYTE *wrapped, CK_ULONG wrappedLength, CK_ATTRIBUTE *attributes, CK_ULONG attributeCount, CK_BYTE \
       *associated, CK_ULONG associatedLength, CK_OBJECT_HANDLE *key))
 
@@ -277,27 +288,30 @@ typedef struct {
 
 struct CK_FUNCTION_LIST {
     CK_VERSION version;
-    KC_FUNCTIONS_2_40(KC_MEMBER)
+    KC_FUNCTIONS_2_40(KC_MEMBER, KC_MEMBER)
 };
 
 typedef struct {
     CK_VERSION version;
-    KC_FUNCTIONS_2_40(KC_MEMBER)
-    KC_FUNCTIONS_3_0(KC_MEMBER)
+    KC_FUNCTIONS_2_40(KC_MEMBER, KC_MEMBER)
+    KC_FUNCTIONS_3_0(KC_MEMBER, KC_MEMBER)
 } CK_FUNCTION_LIST_3_0;
 
 typedef struct {
     CK_VERSION version;
-    KC_FUNCTIONS_2_40(KC_MEMBER)
-    KC_FUNCTIONS_3_0(KC_MEMBER)
-    KC_FUNCTIONS_3_2(KC_MEMBER)
+    KC_FUNCTIONS_2_40(KC_MEMBER, KC_MEMBER)
+    KC_FUNCTIONS_3_0(KC_MEMBER, KC_MEMBER)
+    KC_FUNCTIONS_3_2(KC_MEMBER, KC_MEMBER)
 } CK_FUNCTION_LIST_3_2;
 
-/* The functions themselves, which are in Swift. */
+/* The functions themselves, which are in Swift, and in Unsupported.c. */
 #define KC_DECLARATION(name, arguments) CK_RV kc_##name arguments;
-KC_FUNCTIONS_2_40(KC_DECLARATION)
-KC_FUNCTIONS_3_0(KC_DECLARATION)
-KC_FUNCTIONS_3_2(KC_DECLARATION)
+KC_FUNCTIONS_2_40(KC_DECLARATION, KC_DECLARATION)
+KC_FUNCTIONS_3_0(KC_DECLARATION, KC_DECLARATION)
+KC_FUNCTIONS_3_2(KC_DECLARATION, KC_DECLARATION)
+
+/* What a function that is not there returns, after what every function checks. */
+CK_RV kc_unsupported(CK_SESSION_HANDLE session);
 
 /* C_FindObjectsInit of version 2.40. */
 CK_RV kc_old_FindObjectsInit(CK_SESSION_HANDLE session, CK_ATTRIBUTE *attributes, CK_ULONG attributeCount);

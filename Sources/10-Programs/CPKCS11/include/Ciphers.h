@@ -7,9 +7,21 @@
 
 typedef enum { KC_NO_HASH, KC_SHA1, KC_SHA224, KC_SHA256, KC_SHA384, KC_SHA512 } kc_hash;
 
-typedef enum { KC_ECDSA, KC_EDDSA, KC_RSA_PKCS1, KC_RSA_PSS, KC_RSA_RAW, KC_RSA_OAEP } kc_scheme;
+typedef enum {
+    KC_ECDSA, KC_EDDSA, KC_RSA_PKCS1, KC_RSA_PSS, KC_RSA_RAW, KC_RSA_OAEP, KC_ML_DSA, KC_ML_KEM,
+    /* Of secret keys. */
+    KC_AES_GCM, KC_AES_CBC, KC_AES_CBC_PADDED, KC_AES_WRAP, KC_AES_WRAP_PADDED, KC_HMAC
+} kc_scheme;
 
 typedef struct { const uint8_t *bytes; size_t count; } kc_bytes;
+
+/* The padding of RSA, as BoringSSL numbers it. */
+enum { KC_PADDING_PKCS1 = 1, KC_PADDING_NONE = 3, KC_PADDING_OAEP = 4, KC_PADDING_PSS = 6 };
+
+struct env_md_st;
+
+/* BoringSSL's hash function; NULL for KC_NO_HASH. */
+const struct env_md_st *kc_hash_function(kc_hash hash);
 
 typedef struct kc_digest kc_digest;
 

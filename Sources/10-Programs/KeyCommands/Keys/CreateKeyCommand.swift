@@ -1,4 +1,5 @@
 import ArgumentParser
+import Certificates
 import CommandKit
 import KeyCryptography
 import KeychainModel
@@ -10,8 +11,9 @@ import VaultKeys
 struct CreateKeyCommand: DocumentedCommand {
     static let summary = "Make a key."
     static let details = """
-        With --enclave the key is made inside the vault's enclave and never leaves it; such keys are of type p256. In \
-        a vault in a TPM 2.0 the enclave is the chip. In a software vault it is the vault's own code, which keeps the \
+        With --enclave the key is made inside the vault's enclave and never leaves it; such keys are of type p256, \
+        mldsa65, mldsa87, mlkem768 or mlkem1024. The last four stand against a quantum computer, are made with \
+        --enclave alone, and are used by programs that load the PKCS #11 module. In a vault in a TPM 2.0 the enclave is the chip. In a software vault it is the vault's own code, which keeps the \
         key from programs, but not from somebody who controls the whole machine.
 
         Both halves are stored under the label. The public half can be read while the vault is locked.
@@ -42,8 +44,12 @@ struct CreateKeyCommand: DocumentedCommand {
 
     func validate() throws {
         guard !label.isEmpty else { throw ValidationError("a label has at least one character") }
-        guard !enclave || type == .p256 else {
-            throw ValidationError("an enclave keeps keys of type p256: leave out --type or --enclave")
+        guard enclave || type.postQuantum == nil else {
+            throw ValidationError("keys of type \(type.rawValue) are kept by the enclave alone: add --enclave")
+        }
+        guard !enclave || type == .p256 || type.postQuantum != nil else {
+            throw ValidationError(
+                "an enclave keeps no keys of type \(type.rawValue): leave out --type or --enclave")
         }
     }
 
@@ -55,24 +61,25 @@ struct CreateKeyCommand: DocumentedCommand {
             authentication: try itemPassword.authentication(isNew: protection.require.contains(.password)))
         try store.requireUnused(label)
         let control = protection.accessControl(isEnclave: enclave)
-        let key = try create(control, session, store.authentication)
-        let pair = try store.add(key, label: label, control)
+        let pair = try create(control, store)
         if json { try StandardOutput.write(json: KeySummary(pair, enclave: try session.status().enclave)) }
     }
 
-    private func create(
-        _ control: AccessControl, _ session: KeyCommandSession, _ authentication: AuthenticationOptions
-    ) throws -> VaultKey {
-        guard enclave else {
-            return try session.result {
-                VaultKey(try SoftwareKeys.randomKey(type: type.type, sizeInBits: type.sizeInBits))
+    private func create(_ control: AccessControl, _ store: KeyStore) throws -> KeyPair {
+        let session = store.session
+        if let software = type.type, !enclave {
+            let key = try session.result {
+                VaultKey(try SoftwareKeys.randomKey(type: software, sizeInBits: type.sizeInBits))
             }
+            return try store.add(key, label: label, control)
         }
-        let vault = session.session
-        let record = try vault.perform(MakeEnclaveKey(.p256, accessControl: control, options: authentication))
+        let authentication = store.authentication
+        let record = try session.session.perform(
+            MakeEnclaveKey(type.postQuantum?.enclaveKind ?? .p256, accessControl: control, options: authentication))
+        if let kind = type.postQuantum { return try store.add(record, kind, label: label) }
         guard let key = VaultKey(record, use: KeyUse(authentication: authentication)) else {
             throw Failure(status: errSecInternalComponent, "the enclave made no key: `keychain status --verify`")
         }
-        return key
+        return try store.add(key, label: label, control)
     }
 }

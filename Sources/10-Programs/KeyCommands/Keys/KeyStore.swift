@@ -105,7 +105,7 @@ package struct KeyStore {
             // A key of the enclave guards its use itself, wherever its record is.
             let stored = key.kept == nil ? control : AccessControl(protection: control.protection)
             do {
-                let item = try store(key, label, stored, isOptional: false)
+                let item = try store(key.storedAttributes, key.storedValue, label, stored, isOptional: false)
                 pair.privateHalf = control.isConstrained && key.kept == nil ? .withheld(control) : .found(item)
             } catch VaultError.duplicateItem {
                 duplicate = .duplicateItem
@@ -114,19 +114,33 @@ package struct KeyStore {
         // The public half names the key and reveals no secret.
         let isBound = control.protection.isThisDeviceOnly
         pair.publicHalf = try store(
-            key.publicKey, label, AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always),
-            isOptional: key.keyClass == .private)
+            key.publicKey.storedAttributes, key.publicKey.storedValue, label,
+            AccessControl(protection: isBound ? .alwaysThisDeviceOnly : .always), isOptional: key.keyClass == .private)
         if let duplicate { throw duplicate }
+        return pair
+    }
+
+    /// Stores both halves of a key of ML-DSA or ML-KEM, which the enclave keeps.
+    func add(_ record: EnclaveKeyRecord, _ kind: PostQuantumKind, label: String) throws -> KeyPair {
+        let publicKey = record.publicKey
+        var pair = KeyPair(hash: PostQuantumKind.hash(of: publicKey), group: group)
+        pair.privateHalf = .found(
+            try store(
+                kind.storedAttributes(publicKey, isPrivate: true), record.encoded, label,
+                AccessControl(protection: record.accessControl.protection), isOptional: false))
+        pair.publicHalf = try store(
+            kind.storedAttributes(publicKey, isPrivate: false), publicKey, label,
+            AccessControl(protection: .alwaysThisDeviceOnly), isOptional: true)
         return pair
     }
 
     /// - Parameter isOptional: Whether it is no error if the item is there already.
     private func store(
-        _ key: VaultKey, _ label: String?, _ control: AccessControl, isOptional: Bool
+        _ attributes: ItemAttributes, _ value: Data, _ label: String?, _ control: AccessControl, isOptional: Bool
     ) throws -> StoredItem {
         var item = NewItem(
-            itemClass: .key, attributes: key.storedAttributes, accessGroup: group, accessControl: control,
-            value: key.storedValue, authentication: authentication)
+            itemClass: .key, attributes: attributes, accessGroup: group, accessControl: control, value: value,
+            authentication: authentication)
         item.attributes[.label] = label.map { .string($0) }
         item.attributes[.applicationTag] = protection.tag.map { .string($0) }
         do {
@@ -139,7 +153,7 @@ package struct KeyStore {
             return StoredItem(
                 itemClass: .key, identifier: UUID(), attributes: item.attributes, accessGroup: group,
                 accessControl: control, isSynchronizable: false, creationDate: Date(), modificationDate: Date(),
-                value: key.storedValue)
+                value: value)
         }
     }
 }

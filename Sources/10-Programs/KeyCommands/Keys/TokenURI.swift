@@ -21,7 +21,7 @@ struct TokenURI {
         var parts = ["token=keychain"]
         if let label = Self.label(of: pair) { parts.append("object=\(Self.encoded(label))") }
         // Each byte as three characters, as the RFC recommends.
-        parts.append("id=" + pair.hash.map(Self.escaped).joined())
+        parts.append("id=" + (pair.tokenName ?? pair.hash).map(Self.escaped).joined())
         parts.append("type=private")
         text = "pkcs11:" + parts.joined(separator: ";")
     }

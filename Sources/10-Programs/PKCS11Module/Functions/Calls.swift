@@ -14,6 +14,7 @@ func answering(_ body: () throws(TokenError) -> Void) -> CK_RV {
 }
 
 /// What a function that is not there returns, after what every function checks.
+@_cdecl("kc_unsupported")
 func unsupported(_ session: CK_SESSION_HANDLE) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { _ throws(TokenError) in }

@@ -1,10 +1,12 @@
 import CPKCS11
+import PlainBytes
 
 @_cdecl("kc_C_DigestInit")
 func digestInit(_ session: CK_SESSION_HANDLE, _ mechanism: UnsafeMutablePointer<CK_MECHANISM>?) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { session throws(TokenError) in
             guard let mechanism else {
+                guard session.digesting != nil else { throw TokenError(.argumentsBad) }
                 session.digesting = nil
                 return
             }
@@ -36,9 +38,10 @@ private func finish(
     _ session: CK_SESSION_HANDLE, _ last: (bytes: Bytes?, count: CK_ULONG)?, _ room: Bytes?, _ count: Count?
 ) -> CK_RV {
     answering { () throws(TokenError) in
-        let operation = try take(session)
-        guard last == nil || !operation.isInParts else { throw TokenError(.operationActive) }
+        var operation = try take(session)
+        guard last == nil ? !operation.isWhole : !operation.isInParts else { throw TokenError(.operationActive) }
         guard let count else { throw TokenError(.argumentsBad) }
+        operation.isWhole = last != nil
         guard room != nil, count.pointee >= operation.hash.byteCount else {
             count.pointee = operation.hash.byteCount
             try put(operation, session)
@@ -61,7 +64,24 @@ func digest(
 func digestUpdate(_ session: CK_SESSION_HANDLE, _ part: Bytes?, _ count: CK_ULONG) -> CK_RV {
     answering { () throws(TokenError) in
         var operation = try take(session)
+        guard !operation.isWhole else { throw TokenError(.operationActive) }
         try operation.digest.add(input(part, count))
+        operation.isInParts = true
+        try put(operation, session)
+    }
+}
+
+/// Hashes the value of a session's secret key. The vault does not tell the values of its own.
+@_cdecl("kc_C_DigestKey")
+func digestKey(_ session: CK_SESSION_HANDLE, _ key: CK_OBJECT_HANDLE) -> CK_RV {
+    answering { () throws(TokenError) in
+        var operation = try take(session)
+        guard !operation.isWhole else { throw TokenError(.operationActive) }
+        guard case .bytes(let secret) = try TokenModule.shared.object(key).secret else {
+            throw TokenError(.keyIndigestible)
+        }
+        let digest = operation.digest
+        try secret.withUnsafeBytes { bytes throws(TokenError) in try digest.add(bytes) }
         operation.isInParts = true
         try put(operation, session)
     }

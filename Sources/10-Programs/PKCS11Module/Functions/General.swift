@@ -151,6 +151,15 @@ func getMechanismInfo(
     }
 }
 
+@_cdecl("kc_C_InitToken")
+func initToken(_: CK_SLOT_ID, _: Bytes?, _: CK_ULONG, _: Bytes?) -> CK_RV {
+    answering { () throws(TokenError) in
+        try TokenModule.shared.requireInitialized()
+        // Nobody empties the vault through this interface.
+        throw TokenError(.functionNotSupported)
+    }
+}
+
 @_cdecl("kc_C_WaitForSlotEvent")
 func waitForSlotEvent(
     _ flags: CK_FLAGS, _ slot: UnsafeMutablePointer<CK_SLOT_ID>?, _ reserved: UnsafeMutableRawPointer?

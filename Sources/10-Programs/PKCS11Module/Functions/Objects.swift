@@ -1,5 +1,6 @@
 import CLibrary
 import CPKCS11
+import KeyClient
 
 @_cdecl("kc_C_FindObjectsInit")
 func findObjectsInit(
@@ -18,7 +19,7 @@ func oldFindObjectsInit(
 ) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { _ throws(TokenError) in }
-        try TokenModule.shared.find(AttributeList(attributes, count), in: session) { $0.kind != .edwards }
+        try TokenModule.shared.find(AttributeList(attributes, count), in: session) { $0.kind?.isOld ?? true }
     }
 }
 
@@ -55,9 +56,14 @@ func getAttributeValue(
 ) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { _ throws(TokenError) in }
-        let list = try TokenModule.shared.attributes(of: object)
+        var list = try TokenModule.shared.attributes(of: object)
         guard let attributes, count > 0, count <= 1 << 16 else { throw TokenError(.argumentsBad) }
-        let isPrivate = list.number(Attribute.objectClass) == ObjectClass.privateKey
+        let asked = UnsafeBufferPointer(start: attributes, count: Int(clamping: count))
+        let isPassword = list.number(Attribute.objectClass) == ObjectClass.data && list.values[Attribute.value] == nil
+        if isPassword, let value = asked.first(where: { $0.type == Attribute.value }) {
+            list.set(Attribute.value, try password(object, session, isLast: value.value != nil))
+        }
+        let hasSecret = [ObjectClass.privateKey, ObjectClass.secretKey].contains(list.number(Attribute.objectClass))
         // All are answered; the error is of the last that could not be.
         var failure: CK_RV?
         for index in 0..<Int(clamping: count) {
@@ -66,8 +72,9 @@ func getAttributeValue(
             guard let bytes = list.values[type] else {
                 attributes[index].length = unavailable
                 let isSecret =
-                    isPrivate
-                    && (type == Attribute.value || type == Attribute.privateExponent || Attribute.primes.contains(type))
+                    hasSecret
+                    && ([Attribute.value, Attribute.privateExponent, Attribute.seed].contains(type)
+                        || Attribute.primes.contains(type))
                 failure = isSecret ? .attributeSensitive : .attributeTypeInvalid
                 continue
             }
@@ -85,6 +92,27 @@ func getAttributeValue(
         }
         if let failure { throw TokenError(failure) }
     }
+}
+
+/// The value of a password. A program asks for its length first: the vault is asked once for both.
+///
+/// - Parameter isLast: Whether the program has room for the value.
+private func password(
+    _ handle: CK_OBJECT_HANDLE, _ session: CK_SESSION_HANDLE, isLast: Bool
+) throws(TokenError) -> [UInt8] {
+    let known = try TokenModule.shared.session(session) { session throws(TokenError) in
+        defer { session.password = nil }
+        return session.password
+    }
+    if let known, known.handle == handle, isLast { return known.value }
+    let object = try TokenModule.shared.object(handle)
+    let value = try TokenModule.shared.asking { client throws(KeyClientError) in
+        try client.value(of: object.source)
+    }
+    if !isLast {
+        try TokenModule.shared.session(session) { session throws(TokenError) in session.password = (handle, value) }
+    }
+    return value
 }
 
 @_cdecl("kc_C_SetAttributeValue")
@@ -125,13 +153,18 @@ func generateRandom(_ session: CK_SESSION_HANDLE, _ random: Bytes?, _ count: CK_
             if count == 0 { return }
             throw TokenError(.argumentsBad)
         }
-        var done = 0
-        while done < Int(clamping: count) {
-            let part = min(256, Int(clamping: count) - done)
-            // At most 256 bytes at once, which the kernel gives whole (getentropy(3)).
-            guard getentropy(random + done, part) == 0 else { throw TokenError(.functionFailed) }
-            done += part
-        }
+        try fillWithRandom(UnsafeMutableBufferPointer(start: random, count: Int(clamping: count)))
+    }
+}
+
+func fillWithRandom(_ room: UnsafeMutableBufferPointer<UInt8>) throws(TokenError) {
+    guard let base = room.baseAddress else { return }
+    var done = 0
+    while done < room.count {
+        let part = min(256, room.count - done)
+        // At most 256 bytes at once, which the kernel gives whole (getentropy(3)).
+        guard getentropy(base + done, part) == 0 else { throw TokenError(.functionFailed) }
+        done += part
     }
 }
 
@@ -139,6 +172,7 @@ func generateRandom(_ session: CK_SESSION_HANDLE, _ random: Bytes?, _ count: CK_
 func seedRandom(_ session: CK_SESSION_HANDLE, _ seed: Bytes?, _ count: CK_ULONG) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { _ throws(TokenError) in }
+        _ = try input(seed, count)
         throw TokenError(.randomSeedNotSupported)
     }
 }

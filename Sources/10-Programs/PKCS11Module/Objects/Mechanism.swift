@@ -1,101 +1,94 @@
+import CAEAD
 import CPKCS11
 
-/// What a mechanism means: the module hashes, verifies and encrypts, and the daemon does what takes a private key.
+/// What a mechanism means: the module hashes, verifies and encrypts with public keys, and the vault does what takes a private
+/// or secret key of its own.
 struct Mechanism: Sendable {
-    enum Purpose: Sendable { case sign, verify, encrypt, decrypt, derive }
+    enum Purpose: Sendable { case sign, verify, encrypt, decrypt, derive, wrap, unwrap, encapsulate, decapsulate }
 
-    let scheme: kc_scheme
-    /// Of the digest that is signed, or of the padding; nil for none.
+    var scheme: kc_scheme
+    /// Of the digest that is signed, of the padding, or of HMAC; nil for none.
     let hash: Hash?
     /// Whether the module hashes what is signed. Otherwise it is a digest already, or signed as it is.
     let hashesMessage: Bool
+    /// The nonce of GCM, the vector of CBC, or the context of ML-DSA.
+    var context: [UInt8] = []
+    /// What GCM authenticates besides.
+    var binding: [UInt8] = []
+    /// The length of GCM's tag in bytes.
+    var tagSize = 0
 
-    /// Apple's name of the algorithm, by which the daemon uses a private key.
+    /// The name by which the vault uses a key: Apple's, or the protocol's own (Documentation/Specify/Protocol.md).
     func algorithm(for purpose: Purpose) -> String {
         switch (scheme, purpose) {
         case (_, .derive): "algid:keyexchange:ECDH"
         case (KC_RSA_OAEP, _): "algid:encrypt:RSA:OAEP:\(hash?.name ?? "")"
         case (KC_RSA_RAW, .decrypt): "algid:encrypt:RSA:raw"
         case (KC_RSA_RAW, _): "algid:sign:RSA:raw"
-        case (KC_RSA_PKCS1, .decrypt): "algid:encrypt:RSA:PKCS1"
+        case (KC_RSA_PKCS1, .decrypt), (KC_RSA_PKCS1, .unwrap): "algid:encrypt:RSA:PKCS1"
         case (KC_RSA_PKCS1, _):
             hash.map { "algid:sign:RSA:digest-PKCS1v15:\($0.name)" } ?? "algid:sign:RSA:digest-PKCS1v15"
         case (KC_RSA_PSS, _): hash.map(Self.pss) ?? ""
         case (KC_EDDSA, _): "algid:sign:EdDSA:message-Curve25519:SHA512"
+        case (KC_ML_DSA, _), (KC_ML_KEM, _): "ML"
+        case (KC_AES_GCM, _): "AES:GCM:\(8 * tagSize)"
+        case (KC_AES_CBC, _): "AES:CBC"
+        case (KC_AES_CBC_PADDED, _): "AES:CBC:PKCS7"
+        case (KC_AES_WRAP, _): "AES:KW"
+        case (KC_AES_WRAP_PADDED, _): "AES:KWP"
+        case (KC_HMAC, _): "HMAC:\(hash?.name ?? "")"
         default: "algid:sign:ECDSA:digest-RFC4754"
         }
     }
 
-    /// CKM_…
-    static let rsaPKCS: CK_MECHANISM_TYPE = 0x01
-    static let rsaRaw: CK_MECHANISM_TYPE = 0x03
-    static let rsaOAEP: CK_MECHANISM_TYPE = 0x09
-    static let rsaPSS: CK_MECHANISM_TYPE = 0x0D
-    static let ecdsa: CK_MECHANISM_TYPE = 0x1041
-    static let ecdh: CK_MECHANISM_TYPE = 0x1050
-    static let eddsa: CK_MECHANISM_TYPE = 0x1057
-    static let rsaGeneration: CK_MECHANISM_TYPE = 0x00
-    static let ecGeneration: CK_MECHANISM_TYPE = 0x1040
-    static let edwardsGeneration: CK_MECHANISM_TYPE = 0x1055
+    /// How CAEAD calls what a secret key does; nil for HMAC.
+    var secretCipher: secret_cipher? {
+        switch scheme {
+        case KC_AES_GCM: SECRET_AES_GCM
+        case KC_AES_CBC: SECRET_AES_CBC
+        case KC_AES_CBC_PADDED: SECRET_AES_CBC_PADDED
+        case KC_AES_WRAP: SECRET_AES_WRAP
+        case KC_AES_WRAP_PADDED: SECRET_AES_WRAP_PADDED
+        default: nil
+        }
+    }
+
+    /// Whether parts of a message are encrypted as they come.
+    var isChained: Bool { scheme == KC_AES_CBC || scheme == KC_AES_CBC_PADDED }
 
     /// A hash function, with the numbers of the mechanisms that use it.
     struct Hash: Sendable {
         let name: String
         let byteCount: CK_ULONG
         let function: kc_hash
-        /// CKM_… of the function, with RSA PKCS #1, with RSA PSS, and with ECDSA.
-        let alone, pkcs1, pss, ecdsa: CK_MECHANISM_TYPE
+        let secretFunction: secret_hash
+        /// CKM_… of the function, with RSA PKCS #1, with RSA PSS, with ECDSA, and of its HMAC.
+        let alone, pkcs1, pss, ecdsa, hmac: CK_MECHANISM_TYPE
         /// CKG_MGF1_…
         let maskGeneration: CK_ULONG
     }
 
     static let hashes = [
         Hash(
-            name: "SHA1", byteCount: 20, function: KC_SHA1, alone: 0x220, pkcs1: 0x06, pss: 0x0E, ecdsa: 0x1042,
-            maskGeneration: 1),
+            name: "SHA1", byteCount: 20, function: KC_SHA1, secretFunction: SECRET_SHA1, alone: 0x220, pkcs1: 0x06,
+            pss: 0x0E, ecdsa: 0x1042, hmac: 0x221, maskGeneration: 1),
         Hash(
-            name: "SHA224", byteCount: 28, function: KC_SHA224, alone: 0x255, pkcs1: 0x46, pss: 0x47, ecdsa: 0x1043,
-            maskGeneration: 5),
+            name: "SHA224", byteCount: 28, function: KC_SHA224, secretFunction: SECRET_SHA224, alone: 0x255,
+            pkcs1: 0x46,
+            pss: 0x47, ecdsa: 0x1043, hmac: 0x256, maskGeneration: 5),
         Hash(
-            name: "SHA256", byteCount: 32, function: KC_SHA256, alone: 0x250, pkcs1: 0x40, pss: 0x43, ecdsa: 0x1044,
-            maskGeneration: 2),
+            name: "SHA256", byteCount: 32, function: KC_SHA256, secretFunction: SECRET_SHA256, alone: 0x250,
+            pkcs1: 0x40,
+            pss: 0x43, ecdsa: 0x1044, hmac: 0x251, maskGeneration: 2),
         Hash(
-            name: "SHA384", byteCount: 48, function: KC_SHA384, alone: 0x260, pkcs1: 0x41, pss: 0x44, ecdsa: 0x1045,
-            maskGeneration: 3),
+            name: "SHA384", byteCount: 48, function: KC_SHA384, secretFunction: SECRET_SHA384, alone: 0x260,
+            pkcs1: 0x41,
+            pss: 0x44, ecdsa: 0x1045, hmac: 0x261, maskGeneration: 3),
         Hash(
-            name: "SHA512", byteCount: 64, function: KC_SHA512, alone: 0x270, pkcs1: 0x42, pss: 0x45, ecdsa: 0x1046,
-            maskGeneration: 4),
+            name: "SHA512", byteCount: 64, function: KC_SHA512, secretFunction: SECRET_SHA512, alone: 0x270,
+            pkcs1: 0x42,
+            pss: 0x45, ecdsa: 0x1046, hmac: 0x271, maskGeneration: 4),
     ]
-
-    /// What the token can do, in the order in which it is listed.
-    static let all: [(type: CK_MECHANISM_TYPE, info: CK_MECHANISM_INFO)] = {
-        let rsa = (min: CK_ULONG(1024), max: CK_ULONG(16384))
-        let curves = Flag.ecPrimeField | Flag.ecNamedCurve | Flag.ecUncompressed
-        let signatures = Flag.hardware | Flag.sign | Flag.verify
-        let ciphers = Flag.encrypt | Flag.decrypt
-        func info(_ min: CK_ULONG, _ max: CK_ULONG, _ flags: CK_FLAGS) -> CK_MECHANISM_INFO {
-            CK_MECHANISM_INFO(minKeySize: min, maxKeySize: max, flags: flags)
-        }
-        var all: [(CK_MECHANISM_TYPE, CK_MECHANISM_INFO)] = [
-            (rsaPKCS, info(rsa.min, rsa.max, signatures | ciphers)),
-            (rsaRaw, info(rsa.min, rsa.max, signatures | ciphers)),
-            (rsaOAEP, info(rsa.min, rsa.max, Flag.hardware | ciphers)),
-            (rsaPSS, info(rsa.min, rsa.max, signatures)),
-            (ecdsa, info(256, 521, signatures | curves)),
-            (ecdh, info(256, 521, Flag.hardware | Flag.derive | curves)),
-            (eddsa, info(256, 256, signatures | Flag.ecNamedCurve)),
-            (rsaGeneration, info(2048, 4096, Flag.hardware | Flag.generateKeyPair)),
-            (ecGeneration, info(256, 521, Flag.hardware | Flag.generateKeyPair | curves)),
-            (edwardsGeneration, info(256, 256, Flag.hardware | Flag.generateKeyPair | Flag.ecNamedCurve)),
-        ]
-        for hash in hashes {
-            all.append((hash.pkcs1, info(rsa.min, rsa.max, signatures)))
-            all.append((hash.pss, info(rsa.min, rsa.max, signatures)))
-            all.append((hash.ecdsa, info(256, 521, signatures | curves)))
-        }
-        for hash in hashes { all.append((hash.alone, info(0, 0, Flag.digest))) }
-        return all
-    }()
 
     private init(_ scheme: kc_scheme, _ hash: Hash? = nil, hashesMessage: Bool = false) {
         (self.scheme, self.hash, self.hashesMessage) = (scheme, hash, hashesMessage)
@@ -110,8 +103,7 @@ struct Mechanism: Sendable {
         guard let mechanism = pointer?.pointee else { throw TokenError(.argumentsBad) }
         guard let entry = Self.all.first(where: { $0.type == mechanism.type }), entry.info.flags & purpose.flag != 0
         else { throw TokenError(.mechanismInvalid) }
-        guard family == Self.family(of: mechanism.type) else { throw TokenError(.keyTypeInconsistent) }
-        let hash = Self.hashes.first { [$0.pkcs1, $0.pss, $0.ecdsa].contains(mechanism.type) }
+        guard family == entry.family else { throw TokenError(.keyTypeInconsistent) }
         switch mechanism.type {
         case Self.rsaPKCS: self.init(KC_RSA_PKCS1)
         case Self.rsaRaw: self.init(KC_RSA_RAW)
@@ -120,29 +112,84 @@ struct Mechanism: Sendable {
         case Self.ecdsa, Self.ecdh: self.init(KC_ECDSA)
         case Self.eddsa:
             // The parameter, if there is one, asks for a context or for a digest first: neither is there.
-            guard mechanism.parameterLength == 0 else { throw TokenError(.mechanismParameterInvalid) }
+            try Self.requireNone(mechanism)
             self.init(KC_EDDSA)
+        case Self.mldsa:
+            self.init(KC_ML_DSA)
+            context = try Self.signatureContext(mechanism)
+        case Self.mlkem:
+            try Self.requireNone(mechanism)
+            self.init(KC_ML_KEM)
+        case Self.aesGCM:
+            self.init(KC_AES_GCM)
+            try readGCM(mechanism)
+        case Self.aesCBC, Self.aesCBCPadded:
+            self.init(mechanism.type == Self.aesCBC ? KC_AES_CBC : KC_AES_CBC_PADDED)
+            guard mechanism.parameterLength == 16, let vector = mechanism.parameter else {
+                throw TokenError(.mechanismParameterInvalid)
+            }
+            context = Array(UnsafeRawBufferPointer(start: vector, count: 16))
+        case Self.aesKeyWrap, Self.aesKeyWrapPadded:
+            // The parameter, if there is one, is another initial value than that of the RFC.
+            try Self.requireNone(mechanism)
+            self.init(mechanism.type == Self.aesKeyWrap ? KC_AES_WRAP : KC_AES_WRAP_PADDED)
         default:
+            let hash = Self.hashes.first { [$0.pkcs1, $0.pss, $0.ecdsa, $0.hmac].contains(mechanism.type) }
             guard let hash else { throw TokenError(.mechanismInvalid) }
-            if mechanism.type == hash.pkcs1 {
-                self.init(KC_RSA_PKCS1, hash, hashesMessage: true)
-            } else if mechanism.type == hash.pss {
-                self.init(KC_RSA_PSS, try Self.pssHash(mechanism, hash), hashesMessage: true)
-            } else {
-                self.init(KC_ECDSA, hash, hashesMessage: true)
+            switch mechanism.type {
+            case hash.pkcs1: self.init(KC_RSA_PKCS1, hash, hashesMessage: true)
+            case hash.pss: self.init(KC_RSA_PSS, try Self.pssHash(mechanism, hash), hashesMessage: true)
+            case hash.hmac:
+                try Self.requireNone(mechanism)
+                self.init(KC_HMAC, hash)
+            default: self.init(KC_ECDSA, hash, hashesMessage: true)
             }
         }
+    }
+}
+
+extension Mechanism {
+    private static func requireNone(_ mechanism: CK_MECHANISM) throws(TokenError) {
+        guard mechanism.parameterLength == 0 else { throw TokenError(.mechanismParameterInvalid) }
+    }
+
+    private static func bytes(_ pointer: Bytes?, _ count: CK_ULONG) throws(TokenError) -> [UInt8] {
+        // More than any program gives.
+        guard count <= 1 << 20 else { throw TokenError(.mechanismParameterInvalid) }
+        return Array(try input(pointer, count))
+    }
+
+    private mutating func readGCM(_ mechanism: CK_MECHANISM) throws(TokenError) {
+        let tagBits: CK_ULONG
+        if mechanism.parameterLength == CK_ULONG(MemoryLayout<CK_SHORT_GCM_PARAMS>.size) {
+            let given: CK_SHORT_GCM_PARAMS = try Self.parameter(of: mechanism)
+            context = try Self.bytes(given.iv, given.ivLength)
+            binding = try Self.bytes(given.associated, given.associatedLength)
+            tagBits = given.tagBits
+        } else {
+            let given: CK_GCM_PARAMS = try Self.parameter(of: mechanism)
+            context = try Self.bytes(given.iv, given.ivLength)
+            binding = try Self.bytes(given.associated, given.associatedLength)
+            tagBits = given.tagBits
+        }
+        guard !context.isEmpty, tagBits % 8 == 0, (32...128).contains(tagBits) else {
+            throw TokenError(.mechanismParameterInvalid)
+        }
+        tagSize = Int(clamping: tagBits / 8)
+    }
+
+    private static func signatureContext(_ mechanism: CK_MECHANISM) throws(TokenError) -> [UInt8] {
+        guard mechanism.parameterLength > 0 else { return [] }
+        let given: CK_SIGN_ADDITIONAL_CONTEXT = try parameter(of: mechanism)
+        // FIPS 204 has contexts of at most 255 bytes. Signatures are hedged: CKH_DETERMINISTIC_REQUIRED is 2.
+        guard given.hedge < 2, given.contextLength <= 255 else { throw TokenError(.mechanismParameterInvalid) }
+        return try bytes(given.context, given.contextLength)
     }
 
     private static func pss(_ hash: Hash) -> String {
         // Apple's name for SHA-224 says 24, but the salt has 28 bytes.
         let salt = hash.name == "SHA224" ? 24 : hash.byteCount
         return "algid:sign:RSA:digest-PSS:\(hash.name):\(hash.name):\(salt)"
-    }
-
-    private static func family(of type: CK_MECHANISM_TYPE) -> KeyFamily {
-        if type == eddsa { return .edwards }
-        return type == ecdsa || type == ecdh || hashes.contains { $0.ecdsa == type } ? .ellipticCurve : .rsa
     }
 
     /// Returns the hash function of PSS parameters: one for message and mask, with a salt of its length, as the keys of
@@ -169,17 +216,5 @@ struct Mechanism: Sendable {
             mechanism.parameterLength == CK_ULONG(MemoryLayout<Parameter>.size)
         else { throw TokenError(.mechanismParameterInvalid) }
         return UnsafeRawPointer(pointer).loadUnaligned(as: Parameter.self)
-    }
-}
-
-extension Mechanism.Purpose {
-    fileprivate var flag: CK_FLAGS {
-        switch self {
-        case .sign: Flag.sign
-        case .verify: Flag.verify
-        case .encrypt: Flag.encrypt
-        case .decrypt: Flag.decrypt
-        case .derive: Flag.derive
-        }
     }
 }

@@ -2,10 +2,19 @@ import CPKCS11
 import KeyClient
 import PlainBytes
 
-/// A key or a certificate as an object of the token.
+/// A key, a certificate or a password as an object: of the vault, or of a session.
 struct TokenObject: Sendable {
     let source: ClientKeyObject
-    let attributes: AttributeList
+    var attributes: AttributeList
+    /// The session that ends it; nil for one of the vault.
+    var session: CK_SESSION_HANDLE?
+    /// What only this process has; nil for an object of the vault, and for a public one.
+    var secret: Secret?
+
+    enum Secret: Sendable {
+        case key(SessionKey)
+        case bytes(SecretBytes)
+    }
 
     /// The curves of SEC 2 by their size, as object identifiers in DER (RFC 5480).
     static let curves: [Int: [UInt8]] = [
@@ -16,14 +25,19 @@ struct TokenObject: Sendable {
     /// Ed25519 (RFC 8410).
     private static let edwardsCurve: [UInt8] = [0x06, 0x03, 0x2B, 0x65, 0x70]
 
-    var kind: KeyFamily? { KeyFamily(source.keyType) }
+    var kind: KeyFamily? { source.kind == .certificate || source.kind == .password ? nil : KeyFamily(source.keyType) }
 
     /// What stays the same as long as the object is there.
     var name: TokenObjectName {
+        TokenObjectName(group: source.accessGroup, bytes: Self.name(source), kind: source.kind)
+    }
+
+    private static func name(_ source: ClientKeyObject) -> [UInt8] {
+        switch source.kind {
+        case .certificate, .password: source.identifier
         // Halves of keys are known by their hash: the lock hides their items.
-        TokenObjectName(
-            group: source.accessGroup, bytes: source.kind == .certificate ? source.identifier : source.hash,
-            kind: source.kind)
+        case .publicKey, .privateKey, .secretKey: source.hash
+        }
     }
 
     init(_ source: ClientKeyObject) {
@@ -34,7 +48,7 @@ struct TokenObject: Sendable {
         list.set(Attribute.copyable, false)
         list.set(Attribute.destroyable, true)
         list.set(Attribute.label, source.label)
-        list.set(Attribute.id, source.hash)
+        list.set(Attribute.id, source.name.isEmpty ? source.hash : source.name)
         list.set(Attribute.uniqueID, Self.uniqueID(source))
         list.set(Attribute.publicKeyInfo, source.keyInfo)
         // Empty rather than missing: OpenSC warns of what is missing.
@@ -43,13 +57,47 @@ struct TokenObject: Sendable {
         switch source.kind {
         case .certificate: Self.add(certificate: source, to: &list)
         case .publicKey, .privateKey: Self.add(key: source, to: &list)
+        case .secretKey: Self.add(secretKey: source, to: &list)
+        case .password: list = Self.list(password: source)
         }
         attributes = list
     }
 
+    /// An object of a session, with what its maker wants it to say.
+    init(_ source: ClientKeyObject, _ secret: Secret?, in session: CK_SESSION_HANDLE, _ template: AttributeList) {
+        self.init(source)
+        (self.session, self.secret) = (session, secret)
+        attributes.set(Attribute.token, false)
+        attributes.set(Attribute.uniqueID, [])
+        attributes.set(Attribute.id, [])
+        switch source.kind {
+        case .certificate: attributes.set(Attribute.value, source.certificate)
+        case .password: attributes.set(Attribute.value, template.values[Attribute.value] ?? [])
+        case .publicKey, .privateKey, .secretKey: break
+        }
+        if case .bytes(let bytes) = secret {
+            let isReadable =
+                template.values[Attribute.sensitive] != [1] && template.values[Attribute.extractable] != [0]
+            attributes.set(Attribute.sensitive, !isReadable && template.values[Attribute.sensitive] != [0])
+            attributes.set(Attribute.extractable, template.values[Attribute.extractable] != [0])
+            if isReadable { attributes.set(Attribute.value, bytes.withUnsafeBytes { Array($0) }) }
+        }
+        for (type, value) in template.values where !Self.own.contains(type) { attributes.set(type, value) }
+        if let kind = template.number(Attribute.keyType), source.kind == .secretKey {
+            attributes.set(Attribute.keyType, kind)
+        }
+    }
+
+    /// What an object is, which no template changes.
+    private static let own = Set<CK_ATTRIBUTE_TYPE>([
+        Attribute.objectClass, Attribute.token, Attribute.uniqueID, Attribute.value, Attribute.keyType,
+        Attribute.modulus, Attribute.modulusBits, Attribute.publicExponent, Attribute.ecParameters, Attribute.ecPoint,
+        Attribute.valueLength, Attribute.publicKeyInfo, Attribute.parameterSet, Attribute.privateExponent,
+        Attribute.seed, Attribute.sensitive, Attribute.extractable,
+    ]).union(Attribute.primes)
+
     private static func uniqueID(_ source: ClientKeyObject) -> String {
-        let bytes = source.kind == .certificate ? source.identifier : source.hash
-        return "\(bytes.hexadecimal())-\(source.kind.rawValue)-\(source.accessGroup)"
+        "\(name(source).hexadecimal())-\(source.kind.rawValue)-\(source.accessGroup)"
     }
 
     private static func add(certificate: ClientKeyObject, to list: inout AttributeList) {
@@ -89,7 +137,11 @@ struct TokenObject: Sendable {
             if !isPrivate { list.set(Attribute.modulusBits, CK_ULONG(clamping: key.sizeInBits)) }
         case .ellipticCurve: curve(curves[key.sizeInBits] ?? [], key.publicKey, &list)
         case .edwards: curve(edwardsCurve, key.publicKey, &list)
-        case nil: break
+        case .mldsa, .mlkem:
+            if let set = parameterSets[key.sizeInBits] { list.set(Attribute.parameterSet, set) }
+            if !isPrivate { list.set(Attribute.value, key.publicKey) }
+            list.set(isPrivate ? Attribute.decapsulate : Attribute.encapsulate, family == .mlkem)
+        case .aes, .genericSecret, nil: break
         }
         let isRSA = family == .rsa
         if isPrivate {
@@ -97,20 +149,56 @@ struct TokenObject: Sendable {
             list.set(Attribute.alwaysSensitive, key.isInEnclave)
             list.set(Attribute.extractable, false)
             list.set(Attribute.neverExtractable, key.isInEnclave)
-            list.set(Attribute.sign, true)
+            list.set(Attribute.sign, family != .mlkem)
             list.set(Attribute.signRecover, false)
             list.set(Attribute.decrypt, isRSA)
-            list.set(Attribute.unwrap, false)
+            list.set(Attribute.unwrap, isRSA)
             // A person is asked by the vault, and not for a PIN.
             list.set(Attribute.alwaysAuthenticate, false)
             list.set(Attribute.wrapWithTrusted, false)
         } else {
-            list.set(Attribute.verify, !key.keyInfo.isEmpty)
+            list.set(Attribute.verify, family != .mlkem && !key.keyInfo.isEmpty)
             list.set(Attribute.verifyRecover, false)
             list.set(Attribute.encrypt, isRSA)
-            list.set(Attribute.wrap, false)
+            list.set(Attribute.wrap, isRSA)
             list.set(Attribute.trusted, false)
         }
+    }
+
+    /// CKP_…, by the size that Apple's constants have.
+    static let parameterSets: [Int: CK_ULONG] = [65: 2, 87: 3, 768: 2, 1024: 3]
+
+    private static func add(secretKey key: ClientKeyObject, to list: inout AttributeList) {
+        let isAES = KeyFamily(key.keyType) == .aes
+        list.set(Attribute.objectClass, ObjectClass.secretKey)
+        list.set(Attribute.isPrivate, true)
+        list.set(Attribute.keyType, isAES ? KeyKind.aes : KeyKind.genericSecret)
+        list.set(Attribute.valueLength, CK_ULONG(clamping: key.sizeInBits / 8))
+        list.set(Attribute.keyGenerationMechanism, unavailable)
+        for type in [Attribute.encrypt, Attribute.decrypt, Attribute.wrap, Attribute.unwrap] { list.set(type, isAES) }
+        for type in [Attribute.sign, Attribute.verify] { list.set(type, !isAES) }
+        list.set(Attribute.sensitive, true)
+        for type in [
+            Attribute.extractable, Attribute.alwaysSensitive, Attribute.neverExtractable, Attribute.derive,
+            Attribute.local, Attribute.trusted, Attribute.wrapWithTrusted, Attribute.alwaysAuthenticate,
+        ] { list.set(type, false) }
+        list.set(Attribute.checkValue, [])
+    }
+
+    /// A password is data, whose value is asked for when it is read.
+    private static func list(password: ClientKeyObject) -> AttributeList {
+        var list = AttributeList()
+        list.set(Attribute.objectClass, ObjectClass.data)
+        list.set(Attribute.token, true)
+        list.set(Attribute.isPrivate, true)
+        list.set(Attribute.modifiable, false)
+        list.set(Attribute.copyable, false)
+        list.set(Attribute.destroyable, true)
+        list.set(Attribute.label, password.label)
+        list.set(Attribute.uniqueID, uniqueID(password))
+        list.set(Attribute.application, password.parts.first ?? [])
+        list.set(Attribute.objectID, [])
+        return list
     }
 
     private static func curve(_ parameters: [UInt8], _ point: [UInt8], _ list: inout AttributeList) {
@@ -127,27 +215,4 @@ struct TokenObjectName: Sendable, Hashable {
     let group: String
     let bytes: [UInt8]
     let kind: ClientKeyObject.Kind
-}
-
-/// The families of keys, by Apple's numbers.
-enum KeyFamily {
-    case rsa, ellipticCurve, edwards
-
-    init?(_ number: Int64) {
-        switch number {
-        case 42: self = .rsa
-        case 73: self = .ellipticCurve
-        case 105: self = .edwards
-        default: return nil
-        }
-    }
-
-    /// CKK_…
-    var keyType: CK_ULONG {
-        switch self {
-        case .rsa: KeyKind.rsa
-        case .ellipticCurve: KeyKind.ec
-        case .edwards: KeyKind.edwards
-        }
-    }
 }

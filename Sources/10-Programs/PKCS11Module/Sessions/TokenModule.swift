@@ -23,7 +23,6 @@ final class TokenModule: @unchecked Sendable {
         var lastSession: CK_SESSION_HANDLE = 0
         var objects: [CK_OBJECT_HANDLE: TokenObject] = [:]
         var handles: [TokenObjectName: CK_OBJECT_HANDLE] = [:]
-        var secrets: [CK_OBJECT_HANDLE: SessionSecret] = [:]
         var lastObject: CK_OBJECT_HANDLE = 0
     }
 
@@ -113,14 +112,15 @@ final class TokenModule: @unchecked Sendable {
     func close(_ handle: CK_SESSION_HANDLE) throws(TokenError) {
         try initialized { state throws(TokenError) in
             guard state.sessions.removeValue(forKey: handle) != nil else { throw TokenError(.sessionHandleInvalid) }
-            state.secrets = state.secrets.filter { $0.value.session != handle }
+            state.objects = state.objects.filter { $0.value.session != handle }
             if state.sessions.isEmpty { state.isLoggedIn = false }
         }
     }
 
     func closeAll() throws(TokenError) {
         try initialized { state throws(TokenError) in
-            (state.sessions, state.secrets, state.isLoggedIn) = ([:], [:], false)
+            state.objects = state.objects.filter { $0.value.session == nil }
+            (state.sessions, state.isLoggedIn) = ([:], false)
         }
     }
 
@@ -168,18 +168,24 @@ final class TokenModule: @unchecked Sendable {
         try session(handle) { session throws(TokenError) in
             guard session.found == nil else { throw TokenError(.operationActive) }
         }
-        let seen = try refresh()
+        // What is asked of sessions alone is no business of the vault's.
+        let seen = template.values[Attribute.token] == [0] ? [:] : try refresh()
         try initialized { state throws(TokenError) in
             guard state.sessions[handle] != nil else { throw TokenError(.sessionHandleInvalid) }
-            var found = seen.filter { isShown($0.value) && $0.value.attributes.matches(template) }.map(\.key)
-            for (number, secret) in state.secrets where secret.attributes.matches(template) { found.append(number) }
-            state.sessions[handle]?.found = found.sorted()[...]
+            let found = state.objects.filter { number, object in
+                (object.session != nil || seen[number] != nil) && isShown(object) && object.attributes.matches(template)
+            }
+            state.sessions[handle]?.found = found.keys.sorted()[...]
         }
     }
 
     /// Asks the daemon what there is, and returns it by its handles.
     func refresh() throws(TokenError) -> [CK_OBJECT_HANDLE: TokenObject] {
-        let objects = try asking { client throws(KeyClientError) in try client.objects() }.map(TokenObject.init)
+        // Whoever started the program decides whether it sees passwords.
+        let includingPasswords = kc_environment("KEYCHAIN_PKCS11_DATA").map { String(cString: $0) } == "1"
+        let objects = try asking { client throws(KeyClientError) in
+            try client.objects(includingPasswords: includingPasswords)
+        }.map { TokenObject($0) }
         return try initialized { state throws(TokenError) in
             var seen: [CK_OBJECT_HANDLE: TokenObject] = [:]
             for object in objects {
@@ -207,30 +213,37 @@ final class TokenModule: @unchecked Sendable {
 
     func attributes(of handle: CK_OBJECT_HANDLE) throws(TokenError) -> AttributeList {
         try initialized { state throws(TokenError) in
-            guard let list = state.objects[handle]?.attributes ?? state.secrets[handle]?.attributes else {
-                throw TokenError(.objectHandleInvalid)
-            }
-            return list
+            guard let object = state.objects[handle] else { throw TokenError(.objectHandleInvalid) }
+            return object.attributes
         }
     }
 
-    /// Keeps a secret that was agreed on, until its session ends.
-    func keep(_ secret: SessionSecret) throws(TokenError) -> CK_OBJECT_HANDLE {
+    /// Keeps an object until its session ends.
+    func keep(_ object: TokenObject) throws(TokenError) -> CK_OBJECT_HANDLE {
         try initialized { state throws(TokenError) in
-            guard state.sessions[secret.session] != nil else { throw TokenError(.sessionHandleInvalid) }
+            guard let session = object.session, state.sessions[session] != nil else {
+                throw TokenError(.sessionHandleInvalid)
+            }
+            guard state.objects.count < Self.mostObjects else { throw TokenError(.deviceMemory) }
             state.lastObject += 1
-            state.secrets[state.lastObject] = secret
+            state.objects[state.lastObject] = object
             return state.lastObject
         }
     }
 
-    /// Deletes an object: an item of the vault, or a secret of a session.
+    /// More is a leak of the program that makes them.
+    private static let mostObjects = 1 << 17
+
+    /// Deletes an object.
     ///
     /// - Throws: CKR_ACTION_PROHIBITED for a public half that is stored with the private one alone.
     func destroy(_ handle: CK_OBJECT_HANDLE, in session: CK_SESSION_HANDLE) throws(TokenError) {
         let item: TokenObject? = try initialized { state throws(TokenError) in
-            if state.secrets.removeValue(forKey: handle) != nil { return nil }
             guard let object = state.objects[handle] else { throw TokenError(.objectHandleInvalid) }
+            if object.session != nil {
+                state.objects[handle] = nil
+                return nil
+            }
             guard state.sessions[session]?.isReadWrite == true else { throw TokenError(.sessionReadOnly) }
             // The identifier of what the lock hides is not known.
             guard !object.source.isHidden else { throw TokenError(.userNotLoggedIn) }
@@ -254,15 +267,6 @@ final class TokenModule: @unchecked Sendable {
 
     // MARK: The daemon
 
-    /// Uses a private key.
-    func use(
-        _ object: TokenObject, to purpose: ClientKeyPurpose, by algorithm: String, _ input: UnsafeRawBufferPointer
-    ) throws(TokenError) -> [UInt8] {
-        try asking { client throws(KeyClientError) in
-            try client.use(object.source, to: purpose, by: algorithm, input)
-        }
-    }
-
     func asking<Result>(
         _ body: (KeyClient) throws(KeyClientError) -> Result
     ) throws(TokenError) -> Result {
@@ -277,12 +281,6 @@ final class TokenModule: @unchecked Sendable {
             throw TokenError(error)
         }
     }
-}
-
-/// A secret that two keys agreed on. It is the caller's, and lives as long as the session.
-struct SessionSecret {
-    let session: CK_SESSION_HANDLE
-    let attributes: AttributeList
 }
 
 /// Where the vault is.

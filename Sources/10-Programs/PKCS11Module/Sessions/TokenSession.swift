@@ -10,15 +10,20 @@ struct TokenSession {
     var encrypting: KeyOperation?
     var decrypting: KeyOperation?
     var digesting: DigestOperation?
+    /// The value of a password whose length was told.
+    var password: (handle: CK_OBJECT_HANDLE, value: [UInt8])?
 }
 
 /// The use of a key, from its Init function on.
 struct KeyOperation {
     let object: TokenObject
-    let mechanism: Mechanism
+    var mechanism: Mechanism
+    let purpose: Mechanism.Purpose
     /// What several calls gave, as a digest or as it is; nil for one call.
     var parts: Parts?
-    /// What the daemon replied, until the caller has room for it.
+    /// Whether the length was asked for that all of the input at once makes.
+    var isWhole = false
+    /// What was made, until the caller has room for it.
     var result: [UInt8]?
 
     enum Parts {
@@ -35,4 +40,6 @@ struct DigestOperation {
     let hash: Mechanism.Hash
     let digest: Digest
     var isInParts = false
+    /// As ``KeyOperation/isWhole``.
+    var isWhole = false
 }

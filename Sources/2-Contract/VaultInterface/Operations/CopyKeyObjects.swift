@@ -8,8 +8,12 @@ import KeychainModel
 package struct CopyKeyObjects: VaultOperation {
     /// Of keys and certificates with this label alone; nil for all.
     package var label: String?
+    /// Whether generic passwords are sent too.
+    package var includingPasswords: Bool
 
-    package init(label: String? = nil) { self.label = label }
+    package init(label: String? = nil, includingPasswords: Bool = false) {
+        (self.label, self.includingPasswords) = (label, includingPasswords)
+    }
 
     package typealias Part = KeyObject
     package typealias Reply = Done
@@ -25,17 +29,23 @@ package struct CopyKeyObjects: VaultOperation {
         return Done()
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(label) }
+    package func encode(to buffer: FrameBuffer) { buffer.write(label, includingPasswords) }
 
-    package init(from reader: inout FrameReader) throws(FrameError) { label = try reader.read() }
+    package init(from reader: inout FrameReader) throws(FrameError) {
+        label = try reader.read()
+        includingPasswords = try reader.read()
+    }
 }
 
-/// A key or a certificate, without secret bytes.
+/// A key, a certificate or a password, without secret bytes.
 package struct KeyObject: WireValue, Equatable {
     package enum Kind: UInt8, Sendable {
         case publicKey = 1
         case privateKey = 2
         case certificate = 3
+        /// A key of AES or HMAC.
+        case secretKey = 4
+        case password = 5
     }
 
     package struct Traits: OptionSet, Sendable, Equatable {
@@ -57,20 +67,23 @@ package struct KeyObject: WireValue, Equatable {
     package var identifier: UUID
     package var accessGroup: String
     package var label: String
-    /// SHA-1 of the public key, which halves and certificates of one pair share; empty if it is not known.
+    /// SHA-1 of the public key, which halves and certificates of one pair share; the name of a secret key; empty if it is
+    /// not known.
     package var hash: Data
+    /// What the client that made the key calls it (CKA_ID); empty if it made no choice.
+    package var name: Data = Data()
     /// The number of `kSecAttrKeyType`.
     package var keyType: Int64
     package var sizeInBits: UInt32
-    /// The public key: `04 ‖ X ‖ Y` on a curve of SEC 2, PKCS #1 for RSA, 32 bytes for Ed25519; empty if it can be read
-    /// with the private half alone.
+    /// The public key: `04 ‖ X ‖ Y` on a curve of SEC 2, PKCS #1 for RSA, 32 bytes for Ed25519, as FIPS 203
+    /// and 204 have it for ML-KEM and ML-DSA; empty if it can be read with the private half alone.
     package var publicKey: Data
     /// The certificate in DER; empty for keys.
     package var certificate: Data
     /// The public key in DER, as certificates have it (`SubjectPublicKeyInfo` of RFC 5280); empty if it is not known.
     package var keyInfo: Data = Data()
     /// Of an RSA key, its modulus and its exponent, big-endian; of a certificate, its subject, issuer and serial number
-    /// in DER; else none.
+    /// in DER; of a password, its service and account in UTF-8; else none.
     package var parts: [Data] = []
 
     package init(
@@ -84,7 +97,7 @@ package struct KeyObject: WireValue, Equatable {
 
     package func encode(to buffer: FrameBuffer) {
         buffer.write(kind.rawValue, traits.rawValue, identifier, accessGroup, label, hash)
-        buffer.write(keyType, sizeInBits, publicKey, certificate, keyInfo)
+        buffer.write(name, keyType, sizeInBits, publicKey, certificate, keyInfo)
         buffer.write(list: parts)
     }
 
@@ -95,6 +108,7 @@ package struct KeyObject: WireValue, Equatable {
         accessGroup = try reader.read()
         label = try reader.read()
         hash = try reader.read()
+        name = try reader.read()
         keyType = try reader.read()
         sizeInBits = try reader.read()
         publicKey = try reader.read()

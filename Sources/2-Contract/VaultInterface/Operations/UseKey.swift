@@ -3,38 +3,51 @@ import FoundationEssentials
 import Frames
 import KeychainModel
 
-/// Uses a private key of the keychain where it is: in the vault's enclave, or in the vault's process. Its secret bytes
-/// do not go to the client. Asks a person if the key wants one.
+/// Uses a private or secret key of the keychain where it is: in the vault's enclave, or in the vault's process. Its secret
+/// bytes do not go to the client. Asks a person if the key wants one.
 ///
 /// - Throws: ``VaultError/invalidRequest(reason:)`` for an algorithm that the key does not have, or for input that it
 ///   does not take.
 package struct UseKey: UnaryOperation {
     package enum Purpose: UInt8, Sendable {
-        /// Replies the signature.
+        /// Replies the signature, or the code of HMAC.
         case sign = 1
         /// Replies the plaintext.
         case decrypt = 2
         /// Replies the shared secret with the public key that is the input.
         case agree = 3
+        /// Replies the ciphertext of a secret key.
+        case encrypt = 4
+        /// Replies the shared secret in the capsule that is the input (FIPS 203).
+        case decapsulate = 5
     }
 
-    /// The access group of the private half.
+    /// The access group of the private half, or of the secret key.
     package var accessGroup: String
-    /// SHA-1 of the public key.
+    /// SHA-1 of the public key, or the name of the secret key.
     package var hash: Data
     package var purpose: Purpose
-    /// Apple's name, such as `algid:sign:ECDSA:digest-X962`.
+    /// Apple's name, such as `algid:sign:ECDSA:digest-X962`; of a secret key, such as `AES:GCM:128`
+    /// (Documentation/Specify/Protocol.md); ``postQuantum``.
     package var algorithm: String
     package var input: Data
+    /// The nonce of GCM, the vector of CBC, the context of ML-DSA; else empty.
+    package var context: Data
+    /// What GCM authenticates besides.
+    package var binding: Data
     package var options: AuthenticationOptions
 
     package init(
         _ hash: Data, in accessGroup: String, to purpose: Purpose, by algorithm: String, _ input: Data,
-        options: AuthenticationOptions = .init()
+        context: Data = Data(), binding: Data = Data(), options: AuthenticationOptions = .init()
     ) {
         (self.accessGroup, self.hash, self.purpose) = (accessGroup, hash, purpose)
-        (self.algorithm, self.input, self.options) = (algorithm, input, options)
+        (self.algorithm, self.input, self.context) = (algorithm, input, context)
+        (self.binding, self.options) = (binding, options)
     }
+
+    /// The algorithm of keys of ML-DSA and ML-KEM, which have no other.
+    package static let postQuantum = "ML"
 
     package typealias Reply = Data
 
@@ -49,7 +62,8 @@ package struct UseKey: UnaryOperation {
     }
 
     package func encode(to buffer: FrameBuffer) {
-        buffer.write(accessGroup, hash, purpose.rawValue, algorithm, input, options)
+        buffer.write(accessGroup, hash, purpose.rawValue, algorithm, input)
+        buffer.write(context, binding, options)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -58,6 +72,8 @@ package struct UseKey: UnaryOperation {
         purpose = try reader.coded("purpose of a key", Purpose.init(rawValue:))
         algorithm = try reader.string(limit: 256)
         input = try reader.read()
+        context = try reader.read()
+        binding = try reader.read()
         options = try reader.read()
     }
 }

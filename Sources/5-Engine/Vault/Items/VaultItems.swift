@@ -17,12 +17,15 @@ struct VaultItems: ItemKeeping {
         try copy(operation, as: client, recordedAs: operation.includingValues ? .read : .listed, send: send)
     }
 
-    /// - Parameter event: What the audit log says of it.
+    /// - Parameters:
+    ///   - kind: What the client asked for, and is recorded.
+    ///   - event: What the audit log says of it.
     func copy(
-        _ operation: CopyItems, as client: Client, recordedAs event: AuditEvent.Kind, send: Sink<CopyItems.Part>
+        _ operation: CopyItems, as client: Client, requesting kind: AccessRequest.Kind = .copy,
+        recordedAs event: AuditEvent.Kind, send: Sink<CopyItems.Part>
     ) throws(VaultError) {
         let query = operation.query
-        let authorization = try gate.authorize(request(.copy, query), as: client, recordedAs: event)
+        let authorization = try gate.authorize(request(kind, query), as: client, recordedAs: event)
         var (next, sent, unread) = (SearchPosition?.some(.start), 0, VaultError?.none)
         var digests: [UInt64] = []
         var expired: Date?

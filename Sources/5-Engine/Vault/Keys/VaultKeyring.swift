@@ -15,91 +15,129 @@ struct VaultKeyring: KeyUsing {
 
     func copy(_ operation: CopyKeyObjects, as client: Client, send: Sink<KeyObject>) throws(VaultError) {
         let session = VaultSession(vault: engine, client: client)
-        for pair in try KeyInventory(of: session).pairs {
-            for object in pair.objects(session) where operation.label.map({ $0 == object.label }) ?? true {
-                try send(object)
-            }
+        func show(_ object: KeyObject?) throws(VaultError) {
+            guard let object, operation.label.map({ $0 == object.label }) ?? true else { return }
+            try send(object)
         }
+        let pairs = try KeyInventory(of: session).pairs
+        for pair in pairs {
+            for object in pair.objects(session) { try show(object) }
+        }
+        for item in try seen(.key, [.keyClass: .number(Self.secretClass)], by: session) {
+            try show(KeyObject(secret: item))
+        }
+        // A certificate has the name of its key, which links the two.
+        let names = Dictionary(pairs.map { ($0.hash, $0.tokenName ?? Data()) }) { first, _ in first }
+        for item in try seen(.certificate, by: session, includingValues: true) {
+            var object = KeyObject(certificate: item)
+            if let hash = object?.hash, let name = names[hash] { object?.name = name }
+            try show(object)
+        }
+        guard operation.includingPasswords else { return }
+        for item in try seen(.genericPassword, by: session) { try show(KeyObject(password: item)) }
+    }
+
+    /// The items that can be seen without asking anybody.
+    private func seen(
+        _ itemClass: ItemClass, _ attributes: ItemAttributes = [:], by session: VaultSession,
+        includingValues: Bool = false
+    ) throws(VaultError) -> [StoredItem] {
         var query = ItemQuery(
-            itemClass: .certificate, synchronizable: .any, authentication: AuthenticationOptions(interaction: .skip))
+            itemClass: itemClass, attributes: attributes, synchronizable: .any,
+            authentication: AuthenticationOptions(interaction: .skip))
         query.reports = [.damage, .locked]
         do throws(VaultError) {
-            for item in try session.perform(CopyItems(query, includingValues: true)) {
-                guard let object = KeyObject(certificate: item), operation.label.map({ $0 == object.label }) ?? true
-                else { continue }
-                try send(object)
-            }
+            return try session.perform(CopyItems(query, includingValues: includingValues))
         } catch {
             guard error == .itemNotFound else { throw error }
+            return []
         }
     }
 
+    /// `kSecAttrKeyClassSymmetric`
+    static let secretClass: Int64 = 2
+
     func use(_ operation: UseKey, as client: Client) throws(VaultError) -> Data {
+        let algorithm = SecretKeyAlgorithm(rawValue: operation.algorithm)
+        let keyClass = algorithm == nil ? Int64(KeyData.KeyClass.private.rawValue) : Self.secretClass
         let query = ItemQuery(
             itemClass: .key,
-            attributes: [
-                .keyClass: .number(Int64(KeyData.KeyClass.private.rawValue)), .applicationLabel: .data(operation.hash),
-            ], accessGroup: operation.accessGroup, synchronizable: .any, limit: 1, authentication: operation.options)
+            attributes: [.keyClass: .number(keyClass), .applicationLabel: .data(operation.hash)],
+            accessGroup: operation.accessGroup, synchronizable: .any, limit: 1, authentication: operation.options)
+        guard let item = try value(query, as: client) else { throw .itemNotFound }
+        do {
+            if let algorithm { return try use(item, by: algorithm, operation) }
+            let session = VaultSession(vault: engine, client: client)
+            if item.isEnclaveKey, let record = item.value.flatMap(EnclaveKeyRecord.init(decoding:)),
+                PostQuantumKind(record.kind) != nil
+            {
+                return try session.perform(use(record, operation))
+            }
+            return try session.asCurrent { try use(item, operation) }
+        } catch {
+            throw Self.refusal(error)
+        }
+    }
+
+    func copy(_ operation: CopyPassword, as client: Client) throws(VaultError) -> Data {
+        let query = ItemQuery(
+            itemClass: .genericPassword, accessGroup: operation.accessGroup, synchronizable: .any,
+            identifier: operation.identifier, limit: 1, authentication: operation.options)
+        guard let item = try value(query, as: client, requesting: .copy, recordedAs: .read) else { throw .itemNotFound }
+        return item.value ?? Data()
+    }
+
+    private func value(
+        _ query: ItemQuery, as client: Client, requesting kind: AccessRequest.Kind = .useKey,
+        recordedAs event: AuditEvent.Kind = .used
+    ) throws(VaultError) -> StoredItem? {
         var found: StoredItem?
-        try items.copy(CopyItems(query, includingValues: true), as: client, recordedAs: .used) {
+        try items.copy(CopyItems(query, includingValues: true), as: client, requesting: kind, recordedAs: event) {
             (part) throws(VaultError) in
             if case .item(let item) = part { found = item }
         }
-        guard let found, let key = VaultKey.stored(in: found, use: KeyUse(authentication: operation.options)) else {
-            throw .itemNotFound
+        return found
+    }
+
+    private func use(_ item: StoredItem, _ operation: UseKey) throws -> Data {
+        guard let key = VaultKey.stored(in: item, use: KeyUse(authentication: operation.options)) else {
+            throw VaultError.itemNotFound
         }
         let name = KeyAlgorithmName(rawValue: operation.algorithm)
-        do {
-            return try VaultSession(vault: engine, client: client).asCurrent {
-                switch operation.purpose {
-                case .sign: try key.sign(operation.input, by: name)
-                case .decrypt: try key.decrypt(operation.input, by: name)
-                case .agree: try key.agree(with: operation.input, by: name)
-                }
-            }
-        } catch {
-            throw Self.refusal(error)
+        switch operation.purpose {
+        case .sign: return try key.sign(operation.input, by: name)
+        case .decrypt: return try key.decrypt(operation.input, by: name)
+        case .agree: return try key.agree(with: operation.input, by: name)
+        case .encrypt, .decapsulate:
+            throw KeyError.unsupported(reason: "The key is the private half of a pair that does neither.")
         }
     }
 
-    func make(_ operation: MakeKeyPair, as client: Client) throws(VaultError) -> Data {
-        let session = VaultSession(vault: engine, client: client)
-        let key = try made(operation, session)
-        // Both halves as `keychain key create` stores them: the public one can be read at any time.
-        let halves = [
-            (key, operation.isInEnclave ? ProtectionClass.whenUnlockedThisDeviceOnly : .whenUnlocked),
-            (key.publicKey, operation.isInEnclave ? .alwaysThisDeviceOnly : .always),
-        ]
-        for (half, protection) in halves {
-            var item = NewItem(
-                itemClass: .key, attributes: half.storedAttributes,
-                accessControl: AccessControl(protection: protection), value: half.storedValue)
-            item.attributes[.label] = .string(operation.label)
-            try session.perform(AddItem(item))
+    private func use(
+        _ item: StoredItem, by algorithm: SecretKeyAlgorithm, _ operation: UseKey
+    ) throws(KeyError) -> Data {
+        guard item.attributes[.type] == .number(algorithm.keyType), let key = item.value else {
+            throw .unsupported(reason: "The key is of another type than the algorithm.")
         }
-        return key.keyData.applicationLabel
+        switch operation.purpose {
+        case .sign: return try algorithm.code(of: operation.input, with: key)
+        case .encrypt, .decrypt:
+            return try algorithm.transform(
+                operation.input, encrypts: operation.purpose == .encrypt, with: key, context: operation.context,
+                binding: operation.binding)
+        case .agree, .decapsulate: throw .unsupported(reason: "A secret key agrees on nothing.")
+        }
     }
 
-    private func made(_ operation: MakeKeyPair, _ session: VaultSession) throws(VaultError) -> VaultKey {
-        if operation.isInEnclave {
-            guard operation.keyType == KeyData.KeyType.ellipticCurve.rawValue, operation.sizeInBits == 256 else {
-                throw .invalidRequest(reason: "an enclave keeps keys on the curve P-256 alone")
+    private func use(_ record: EnclaveKeyRecord, _ operation: UseKey) throws(VaultError) -> UseEnclaveKey {
+        let use: EnclaveKeyOperation =
+            switch operation.purpose {
+            case .sign: .signMessage(operation.input, context: operation.context)
+            case .decapsulate: .decapsulate(operation.input)
+            case .decrypt, .agree, .encrypt:
+                throw .invalidRequest(reason: "keys of ML-DSA sign, and keys of ML-KEM open capsules, and nothing else")
             }
-            let control = AccessControl(protection: .whenUnlockedThisDeviceOnly)
-            let record = try session.perform(MakeEnclaveKey(.p256, accessControl: control, options: .init()))
-            guard let key = VaultKey(record, use: KeyUse()) else {
-                throw .inputOutput(reason: "the enclave made no key that can be used")
-            }
-            return key
-        }
-        guard let type = KeyData.KeyType(rawValue: Int(clamping: operation.keyType)) else {
-            throw .invalidRequest(reason: "keys of the type \(operation.keyType) are not made")
-        }
-        do {
-            return VaultKey(try SoftwareKeys.randomKey(type: type, sizeInBits: Int(operation.sizeInBits)))
-        } catch {
-            throw Self.refusal(error)
-        }
+        return UseEnclaveKey(record, for: use, options: operation.options)
     }
 
     func store(_ operation: StoreCertificate, as client: Client) throws(VaultError) {
@@ -112,7 +150,7 @@ struct VaultKeyring: KeyUsing {
         try VaultSession(vault: engine, client: client).perform(AddItem(item))
     }
 
-    private static func refusal(_ error: any Error) -> VaultError {
+    static func refusal(_ error: any Error) -> VaultError {
         switch error {
         case KeyError.refused(let error): error as? VaultError ?? .inputOutput(reason: "the enclave does not answer")
         case KeyError.unsupported(let reason), KeyError.invalidInput(let reason): .invalidRequest(reason: reason)
@@ -133,83 +171,5 @@ extension VaultKey {
         return try exchange(with: VaultKey(key), by: name) { () throws(KeyError) in
             throw .unsupported(reason: "An agreement that derives needs parameters.")
         }
-    }
-}
-
-extension KeyPair {
-    /// The halves as objects, the private one last.
-    fileprivate func objects(_ session: VaultSession) -> [KeyObject] {
-        let publicKey = publicKey ?? derivedPublicKey(session)
-        let type = publicKey.map { Int64($0.keyData.type.rawValue) } ?? number(.type)
-        let size = publicKey.map { UInt32(clamping: $0.keyData.sizeInBits) } ?? UInt32(clamping: number("bsiz"))
-        func object(_ kind: KeyObject.Kind, _ item: StoredItem, _ traits: KeyObject.Traits = []) -> KeyObject {
-            var object = KeyObject(
-                kind: kind, traits: traits, identifier: item.identifier, accessGroup: group, label: text(of: item),
-                hash: hash, keyType: type, sizeInBits: size,
-                publicKey: publicKey?.keyData.publicRepresentation ?? Data())
-            object.keyInfo = (try? publicKey?.keyData.subjectPublicKeyInfo()) ?? Data()
-            object.parts = publicKey?.keyData.publicIntegers ?? []
-            return object
-        }
-        var objects: [KeyObject] = []
-        if let item = publicHalf { objects.append(object(.publicKey, item)) }
-        switch privateHalf {
-        case .absent: break
-        case .found(let item):
-            var traits: KeyObject.Traits = isInEnclave ? .isInEnclave : []
-            if accessControl?.isConstrained == true { traits.insert(.needsPerson) }
-            if publicHalf == nil, publicKey != nil { objects.append(object(.publicKey, item)) }
-            objects.append(object(.privateKey, item, traits))
-        case .withheld:
-            if let publicHalf { objects.append(object(.privateKey, publicHalf, [.needsPerson, .isLocked])) }
-        case .locked:
-            if let publicHalf { objects.append(object(.privateKey, publicHalf, .isLocked)) }
-        }
-        return objects
-    }
-
-    /// The public key of a private half that is stored alone, if that can be opened without a person.
-    private func derivedPublicKey(_ session: VaultSession) -> VaultKey? {
-        guard case .found(let item) = privateHalf, !isInEnclave, accessControl?.isConstrained == false else {
-            return nil
-        }
-        let query = ItemQuery(
-            itemClass: .key, synchronizable: .any, identifier: item.identifier,
-            authentication: AuthenticationOptions(interaction: .skip))
-        let found = try? session.perform(CopyItems(query, includingValues: true)).first
-        return found.flatMap { VaultKey.stored(in: $0)?.publicKey }
-    }
-
-    private func number(_ name: AttributeName) -> Int64 {
-        guard case .number(let number) = described?.attributes[name] else { return 0 }
-        return number
-    }
-
-    private func text(of item: StoredItem) -> String {
-        switch item.attributes[.label] {
-        case .string(let text): text
-        case .data(let bytes): String(decoding: bytes, as: UTF8.self)
-        default: ""
-        }
-    }
-}
-
-extension KeyObject {
-    /// Nil for an item that holds no certificate.
-    fileprivate init?(certificate item: StoredItem) {
-        guard let der = item.value, let certificate = try? Certificate(der: der) else { return nil }
-        var label = certificate.subjectSummary ?? ""
-        if case .string(let text) = item.attributes[.label], !text.isEmpty { label = text }
-        let key = certificate.publicKey.key
-        self.init(
-            kind: .certificate, identifier: item.identifier, accessGroup: item.accessGroup, label: label,
-            hash: certificate.publicKeyHash, keyType: key.map { Int64($0.type.rawValue) } ?? 0,
-            sizeInBits: UInt32(clamping: key?.sizeInBits ?? 0), publicKey: key?.publicRepresentation ?? Data(),
-            certificate: der)
-        keyInfo = (try? key?.subjectPublicKeyInfo()) ?? Data()
-        let serialNumber = certificate.serialNumber
-        // An INTEGER of at most 127 bytes: RFC 5280 allows 20.
-        let head = Data([0x02, UInt8(clamping: serialNumber.count)])
-        parts = [certificate.subject.encoded, certificate.issuer.encoded, head + serialNumber]
     }
 }

@@ -337,4 +337,4 @@ def sessions(count):
     print("sessions", count)
 
 
-globals()[sys.argv[2]](*map(int, sys.argv[3:]))
+if __name__ == "__main__": globals()[sys.argv[2]](*map(int, sys.argv[3:]))

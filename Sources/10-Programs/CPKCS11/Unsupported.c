@@ -1,0 +1,9 @@
+#include "CPKCS11.h"
+
+/* Each is in the tables all the same, because programs call without a look. */
+#pragma clang diagnostic ignored "-Wunused-parameter"
+#define KC_NOTHING(name, arguments)
+#define KC_REFUSAL(name, arguments) CK_RV kc_##name arguments { return kc_unsupported(session); }
+KC_FUNCTIONS_2_40(KC_NOTHING, KC_REFUSAL)
+KC_FUNCTIONS_3_0(KC_NOTHING, KC_REFUSAL)
+KC_FUNCTIONS_3_2(KC_NOTHING, KC_REFUSAL)
