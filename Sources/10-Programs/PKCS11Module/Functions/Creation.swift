@@ -11,12 +11,19 @@ private func check(_ template: AttributeList, _ session: CK_SESSION_HANDLE) thro
     try TokenModule.shared.session(session) { session throws(TokenError) in
         guard session.isReadWrite else { throw TokenError(.sessionReadOnly) }
     }
-    // The identifier is the hash of the public key.
-    guard template.values[Attribute.id] == nil else { throw TokenError(.attributeReadOnly) }
+    // The identifier is the hash of the public key. An empty one names nothing: python-pkcs11 always gives one.
+    guard template.values[Attribute.id] ?? [] == [] else { throw TokenError(.attributeReadOnly) }
     guard template.values[Attribute.extractable] != [1], template.values[Attribute.sensitive] != [0] else {
         throw TokenError(.attributeValueInvalid)
     }
 }
+
+/// The names of Ed25519: its object identifier (RFC 8410), the PrintableString `edwards25519`, and the identifier that
+/// GnuPG uses.
+private let edwardsCurves: [[UInt8]] = [
+    [0x06, 0x03, 0x2B, 0x65, 0x70], [0x13, 0x0C] + Array("edwards25519".utf8),
+    [0x06, 0x09, 0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x0F, 0x01],
+]
 
 private func label(_ template: AttributeList) throws(TokenError) -> String? {
     guard let bytes = template.values[Attribute.label] else { return nil }
@@ -50,11 +57,15 @@ func generateKeyPair(
                 throw TokenError(.curveNotSupported)
             }
             kind = (73, UInt32(clamping: size))
-        case Mechanism.edwardsGeneration: kind = (105, 256)
+        case Mechanism.edwardsGeneration:
+            guard edwardsCurves.contains(publicTemplate.values[Attribute.ecParameters] ?? edwardsCurves[0]) else {
+                throw TokenError(.curveNotSupported)
+            }
+            kind = (105, 256)
         default: throw TokenError(.mechanismInvalid)
         }
         try check(privateTemplate, session)
-        guard publicTemplate.values[Attribute.token] == [1], publicTemplate.values[Attribute.id] == nil else {
+        guard publicTemplate.values[Attribute.token] == [1], publicTemplate.values[Attribute.id] ?? [] == [] else {
             throw TokenError(.templateInconsistent)
         }
         var name = try label(privateTemplate)
