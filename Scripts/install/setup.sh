@@ -147,6 +147,10 @@ if ((tests)); then
     command -v pki >/dev/null || missing+=(strongswan-pki)
     compgen -G '/usr/lib/ipsec/plugins/libstrongswan-openssl.so' >/dev/null || missing+=(libstrongswan-standard-plugins)
     compgen -G '/usr/lib/ipsec/plugins/libstrongswan-pkcs11.so' >/dev/null || missing+=(libstrongswan-extra-plugins)
+    # Its package starts a daemon: `systemctl disable --now strongswan-starter` where that is not wanted.
+    [[ -x /usr/lib/ipsec/charon ]] || missing+=(strongswan-charon)
+    [[ -x /usr/sbin/swanctl ]] || missing+=(strongswan-swanctl)
+    command -v ip >/dev/null || missing+=(iproute2)
     # Version 9.20 or later takes keys from a provider of OpenSSL.
     [[ $(dnssec-keyfromlabel -V 2>/dev/null) =~ \ 9\.(2[0-9]|[3-9][0-9])\. ]] || missing+=(bind9-utils)
     [[ $(java --list-modules 2>/dev/null) == *jdk.crypto.cryptoki* ]] || missing+=(default-jre-headless)

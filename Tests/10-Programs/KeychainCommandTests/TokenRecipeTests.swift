@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -67,6 +68,58 @@ import Testing
             outcome,
             ["Certificate request self-signature verify OK", "subject=CN = web", "web.crt: OK", "peer.crt: OK"])
     }
+
+    /// Two daemons, each in a network of its own, one with a key of the token.
+    @Test(
+        .enabled(if: geteuid() == 0, "only root makes networks of its own"), arguments: ["--enclave", "--type rsa2048"])
+    func daemonOfStrongSwan(kind: String) throws {
+        let outcome = try place.shell(
+            #"""
+            keychain key create web \#(kind)
+            \#(TokenPlace.authority)
+            certify web client
+            cat > strongswan.conf <<'END'
+            \#(try TokenPlace.block("libstrongswan {"))
+            END
+            cat > site.conf <<'END'
+            \#(try TokenPlace.block("connections {"))
+            END
+            \#(Self.daemons)
+            """#)
+        place.expect(outcome, ["established between 10.9.0.1[CN=web]...10.9.0.2[CN=peer]"])
+    }
+
+    private static let daemons = #"""
+        openssl req -newkey rsa:2048 -nodes -keyout peer.key -out peer.csr -subj /CN=peer 2>>log; issue peer server
+        for side in token peer; do
+            mkdir -p $side/x509ca $side/x509 $side/private; cp ca.crt $side/x509ca
+            cat strongswan.conf - > $side/strongswan.conf <<END
+        charon {
+          load = pkcs11 kdf hmac openssl random nonce pem pkcs1 x509 constraints kernel-netlink socket-default vici
+          plugins { vici { socket = unix://$HOME/$side/vici } }
+          filelog { file { path = $HOME/$side/log } }
+        }
+        END
+        done
+        cp peer.crt peer/x509; cp peer.key peer/private
+        echo 'connections { site { childless = allow; local { certs = peer.crt }; remote { auth = pubkey } } }' | tr ';' '\n' > peer/swanctl.conf
+        sed "s/HASH/$(keyid web)/; s/remote_addrs = .*/remote_addrs = 10.9.0.2\nchildless = force/" site.conf > token/swanctl.conf
+        cat > network.sh <<'END'
+        ip link set lo up; ip link add name v0 type veth peer name v1
+        unshare -n sleep 200 & other=$!; trap 'kill $other $daemons' EXIT; daemons=
+        eventually ip link set v1 netns $other
+        there() { nsenter -n -t $other "$@"; }
+        ip addr add 10.9.0.1/24 dev v0; ip link set v0 up
+        there ip addr add 10.9.0.2/24 dev v1; there ip link set v1 up
+        # Each has a folder of its own for its number.
+        begin() { STRONGSWAN_CONF="$HOME/$1/strongswan.conf" "${@:2}" unshare -m sh -c 'mount -t tmpfs none /run; exec /usr/lib/ipsec/charon' >>log 2>&1 & daemons="$daemons $!"; }
+        begin token; begin peer nsenter -n -t $other
+        control() { STRONGSWAN_CONF="$HOME/$1/strongswan.conf" SWANCTL_DIR="$HOME/$1" swanctl "${@:2}" --uri "unix://$HOME/$1/vici" 2>>log; }
+        for side in peer token; do eventually test -S $side/vici; control $side --load-all >>log; done
+        control token --initiate --timeout 20 --ike site | grep -o 'established between.*' || cat */log >&2
+        END
+        export -f keyid eventually; unshare -n -m bash network.sh
+        """#
 
     @Test func bind() throws {
         let commands = try TokenPlace.block("export OPENSSL_CONF").replacing(
