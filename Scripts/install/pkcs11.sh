@@ -33,6 +33,8 @@ fi
 for flag in --version-script=Scripts/install/pkcs11-symbols.map --gc-sections -s --soname=libkeychain-pkcs11.so; do
     flags+=(-Xlinker "$flag")
 done
+# What the program's allocator tells of a block: see Heap.c of CPKCS11.
+for function in malloc posix_memalign malloc_usable_size; do flags+=(-Xlinker "--wrap=$function"); done
 # The library stays in a process that has loaded it: threads may be in its code.
 for flag in nodelete now relro defs; do flags+=(-Xlinker -z -Xlinker "$flag"); done
 swiftc -emit-library "${objects[@]}" -o "$library" "${flags[@]}"

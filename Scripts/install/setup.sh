@@ -143,6 +143,17 @@ if ((tests)); then
     command -v curl >/dev/null || missing+=(curl)
     # Its package starts it on port 80: `systemctl disable --now nginx` where that is not wanted.
     [[ -x /usr/sbin/nginx ]] || missing+=(nginx-light)
+    [[ -x /usr/sbin/openvpn ]] || missing+=(openvpn)
+    command -v pki >/dev/null || missing+=(strongswan-pki)
+    compgen -G '/usr/lib/ipsec/plugins/libstrongswan-openssl.so' >/dev/null || missing+=(libstrongswan-standard-plugins)
+    compgen -G '/usr/lib/ipsec/plugins/libstrongswan-pkcs11.so' >/dev/null || missing+=(libstrongswan-extra-plugins)
+    # Its package starts a daemon: `systemctl disable --now strongswan-starter` where that is not wanted.
+    [[ -x /usr/lib/ipsec/charon ]] || missing+=(strongswan-charon)
+    [[ -x /usr/sbin/swanctl ]] || missing+=(strongswan-swanctl)
+    command -v ip >/dev/null || missing+=(iproute2)
+    # Version 9.20 or later takes keys from a provider of OpenSSL.
+    [[ $(dnssec-keyfromlabel -V 2>/dev/null) =~ \ 9\.(2[0-9]|[3-9][0-9])\. ]] || missing+=(bind9-utils)
+    [[ $(java --list-modules 2>/dev/null) == *jdk.crypto.cryptoki* ]] || missing+=(default-jre-headless)
     # What a library exports.
     command -v nm >/dev/null || missing+=(binutils)
     # It fetches the vectors of other people; see below.
@@ -217,11 +228,13 @@ sources() {
     "${as_root[@]}" apt-get update -q
 }
 
-# Debian 12 has the provider among its backports alone.
+# Debian 12 has the provider, and a BIND that uses it, among its backports alone.
 backports() {
     local release
     release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-    [[ $release == bookworm && " ${missing[*]} " == *" pkcs11-provider "* ]] || return 0
+    [[ $release == bookworm && " ${missing[*]} " =~ \ (pkcs11-provider|bind9-utils)\  ]] || return 0
+    [[ " ${missing[*]} " != *" bind9-utils "* ]] || missing+=(bind9-libs/bookworm-backports)
+    missing=("${missing[@]/%bind9-utils/bind9-utils/bookworm-backports}")
     ! apt-cache show pkcs11-provider >/dev/null 2>&1 || return 0
     echo 'setup: adding the backports to the lists of apt, in /etc/apt/sources.list.d/keychain-tests-backports.sources'
     printf 'Types: deb\nURIs: http://deb.debian.org/debian\nSuites: bookworm-backports\nComponents: main\nSigned-By: %s\n' \

@@ -31,11 +31,11 @@ int kc_start_helper(const char *program, const char *folder, int listener) {
     if (pipe2(life, O_CLOEXEC) != 0) return 0;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    /* Out of the way first: one of the two may have the number that the other gets. */
-    posix_spawn_file_actions_adddup2(&actions, listener, 60);
-    posix_spawn_file_actions_adddup2(&actions, life[0], 61);
-    posix_spawn_file_actions_adddup2(&actions, 60, 3);
-    posix_spawn_file_actions_adddup2(&actions, 61, 4);
+    /* Out of the way first, where the other is not: one of the two may have the number that the other gets. */
+    int spare = life[0] == 60 ? 61 : 60;
+    posix_spawn_file_actions_adddup2(&actions, listener, spare);
+    posix_spawn_file_actions_adddup2(&actions, life[0], 4);
+    posix_spawn_file_actions_adddup2(&actions, spare, 3);
     posix_spawn_file_actions_addclosefrom_np(&actions, 5);
     char *words[] = {"/bin/sh", "-c", "\"$0\" pkcs11-helper --listener 3 --life 4 --folder \"$1\" &", (char *)program,
         (char *)folder, NULL};

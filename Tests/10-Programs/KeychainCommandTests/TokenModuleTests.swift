@@ -81,4 +81,22 @@ import Testing
             #expect(isValid)
         }
     }
+
+    /// The helper gets its files under numbers of its own, whatever numbers they have in the program.
+    @Test func programsWithManyOpenFiles() throws {
+        let outcome = try place.shell(
+            #"""
+            keychain key create web
+            cat > peer.py <<'END'
+            import os, sys
+            for _ in range(int(sys.argv[1])): os.dup(0)
+            \#(try TokenPlace.block("import PyKCS11"))
+            print(len(session.findObjects()))
+            END
+            for count in 0 1 $(seq 50 60); do /usr/bin/python3 peer.py $count; done | sort | uniq -c
+            gone() { ! pgrep -f "folder $HOME/run/keychain-pkcs11" >/dev/null; }
+            eventually gone && echo gone
+            """#)
+        place.expect(outcome, ["     13 2", "gone"])
+    }
 }

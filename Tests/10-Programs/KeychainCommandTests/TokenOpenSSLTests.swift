@@ -56,6 +56,24 @@ import Testing
         place.expect(outcome, ["web.crt: OK", "text", "s_server", "Subject: CN...localhost"])
     }
 
+    @Test func theProviderDecrypts() throws {
+        let outcome = try place.shell(
+            #"""
+            \#(try Way.provider.setup())
+            keychain key create web --type rsa2048; key web >/dev/null; keychain key public web > public.pem
+            token openssl req -new -x509 -key web.key -subj /CN=web -out web.crt
+            for option in '' '-keyopt rsa_padding_mode:oaep' '-keyopt rsa_padding_mode:oaep -keyopt rsa_oaep_md:sha256'; do
+                openssl cms -encrypt -in text -outform PEM -out text.cms -recip web.crt $option
+                token openssl cms -decrypt -inkey web.key -recip web.crt -in text.cms -inform PEM; echo
+            done
+            openssl pkeyutl -encrypt -pubin -inkey public.pem -pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 \
+                -in text -out sealed
+            openssl() { token command openssl "$@"; }
+            \#(try TokenPlace.block("openssl pkeyutl -decrypt"))
+            """#)
+        place.expect(outcome, ["text", "text", "text", "text"])
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
     func nginxWithWorkersOfAnotherUser(way: Way) throws {
         let key = way == .engine ? "engine:pkcs11:pkcs11:token=keychain;object=web;type=private" : "$HOME/web.key"

@@ -37,6 +37,21 @@ struct TokenPlace {
         ).appending("\n")
     }
 
+    /// The lines of a script that make an authority, `ca.crt`, and the words to have it certify keys.
+    static let authority = #"""
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=authority 2>>log
+        # issue NAME USAGE: NAME.crt for NAME.csr, where the usage is `server` or `client`.
+        issue() {
+            openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -out "$1.crt" -extfile \
+                <(printf 'keyUsage=digitalSignature\nextendedKeyUsage=%sAuth\nsubjectAltName=DNS:localhost' "$2") 2>>log
+        }
+        # certify KEY USAGE: makes a certificate for a key, and stores it.
+        certify() {
+            keychain key csr "$1" --subject "CN=$1" > "$1.csr"; issue "$1" "$2"; keychain import "$1.crt" --label "$1" >>log
+        }
+
+        """#
+
     /// Runs a script in the workplace. The vault is a folder, and the module starts its helper.
     func shell(_ script: String, seconds: Int = 150) throws -> ProgramOutcome {
         let file = workplace.path + "/script.sh"

@@ -204,6 +204,7 @@ import Testing
     @Test func passwordsIfAskedFor() throws {
         let outcome = try place.shell(
             #"""
+            export KEYCHAIN_AUDIT=1
             printf secret | keychain set mail anna
             echo "$(tool --list-objects --type data | grep -c Data)"
             export KEYCHAIN_PKCS11_DATA=1

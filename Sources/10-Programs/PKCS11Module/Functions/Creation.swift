@@ -66,6 +66,19 @@ func store(
 
 // MARK: Generation
 
+/// The names of Ed25519: its object identifier (RFC 8410), the PrintableString `edwards25519`, and the identifier that
+/// GnuPG uses.
+private let edwardsCurves: [[UInt8]] = [
+    [0x06, 0x03, 0x2B, 0x65, 0x70], [0x13, 0x0C] + Array("edwards25519".utf8),
+    [0x06, 0x09, 0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x0F, 0x01],
+]
+
+/// Throws for another curve than Ed25519. A template that names none means the only one.
+private func checkEdwardsCurve(_ template: AttributeList) throws(TokenError) {
+    guard let curve = template.values[Attribute.ecParameters] else { return }
+    guard edwardsCurves.contains(curve) else { throw TokenError(.curveNotSupported) }
+}
+
 /// The key pair that a mechanism makes: its family, and its size as Apple's constants have it.
 private func pair(
     _ type: CK_MECHANISM_TYPE, _ template: AttributeList
@@ -79,7 +92,9 @@ private func pair(
         guard sizes.contains(bits), exponent.elementsEqual([1, 0, 1]) else { throw TokenError(.attributeValueInvalid) }
         return (.rsa, UInt32(clamping: bits))
     case Mechanism.ecGeneration: return (.ellipticCurve, try template.curve())
-    case Mechanism.edwardsGeneration: return (.edwards, 256)
+    case Mechanism.edwardsGeneration:
+        try checkEdwardsCurve(template)
+        return (.edwards, 256)
     case Mechanism.mldsaGeneration, Mechanism.mlkemGeneration:
         let isSignature = type == Mechanism.mldsaGeneration
         switch template.number(Attribute.parameterSet) {
@@ -211,7 +226,9 @@ private func pair(_ template: AttributeList) throws(TokenError) -> (family: KeyF
     switch template.number(Attribute.keyType) {
     case KeyKind.rsa: return (.rsa, UInt32(clamping: 8 * (template.values[Attribute.modulus]?.count ?? 0)))
     case KeyKind.ec: return (.ellipticCurve, try template.curve())
-    case KeyKind.edwards: return (.edwards, 256)
+    case KeyKind.edwards:
+        try checkEdwardsCurve(template)
+        return (.edwards, 256)
     case nil: throw TokenError(.templateIncomplete)
     default: throw TokenError(.attributeValueInvalid)
     }

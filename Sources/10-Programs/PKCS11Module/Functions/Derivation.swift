@@ -6,16 +6,18 @@ import PlainBytes
 func deriveKey(
     _ session: CK_SESSION_HANDLE, _ mechanism: UnsafeMutablePointer<CK_MECHANISM>?, _ base: CK_OBJECT_HANDLE,
     _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?, _ count: CK_ULONG,
-    _ derived: UnsafeMutablePointer<CK_OBJECT_HANDLE>?
+    _ handle: UnsafeMutablePointer<CK_OBJECT_HANDLE>?
 ) -> CK_RV {
     answering { () throws(TokenError) in
         try TokenModule.shared.session(session) { _ throws(TokenError) in }
-        guard let derived, let given = mechanism?.pointee else { throw TokenError(.argumentsBad) }
+        guard let handle, let given = mechanism?.pointee else { throw TokenError(.argumentsBad) }
         let object = try key(base, for: .derive)
         let algorithm = try Mechanism(mechanism, for: .derive, by: object.kind)
         let parameters: CK_ECDH1_DERIVE_PARAMS = try Mechanism.parameter(of: given)
-        // CKD_NULL: the secret itself.
-        guard parameters.derivation == 1, parameters.sharedDataLength == 0, parameters.publicDataLength <= 1024 else {
+        let shared = try input(parameters.sharedData, parameters.sharedDataLength)
+        // CKD_NULL: the secret itself. Others derive from it by a hash function.
+        let hash = derivationHashes[parameters.derivation]
+        guard hash != nil || (parameters.derivation == 1 && shared.isEmpty), parameters.publicDataLength <= 1024 else {
             throw TokenError(.mechanismParameterInvalid)
         }
         var peer = try input(parameters.publicData, parameters.publicDataLength)
@@ -31,15 +33,42 @@ func deriveKey(
         } else {
             secret = try TokenModule.shared.use(object, to: .derive, by: algorithm, peer)
         }
-        if let length = template.number(Attribute.valueLength) {
+        let length = template.number(Attribute.valueLength)
+        if let hash {
+            guard let length, (1...1024).contains(length) else { throw TokenError(.templateIncomplete) }
+            var agreed = secret
+            secret = try derived(from: secret, hash, shared, count: Int(clamping: length))
+            agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+        } else if let length {
             // The leftmost bytes go (section 6.3.21 of version 3.2).
             guard length > 0, length <= CK_ULONG(clamping: secret.count) else {
                 throw TokenError(.templateInconsistent)
             }
             secret = Array(secret.suffix(Int(clamping: length)))
         }
-        derived.pointee = try addSecret(&secret, template, session)
+        handle.pointee = try addSecret(&secret, template, session)
     }
+}
+
+/// CKD_SHA1_KDF and those of SHA-2.
+private let derivationHashes: [CK_ULONG: Mechanism.Hash] = Dictionary(
+    uniqueKeysWithValues: zip([2, 5, 6, 7, 8], Mechanism.hashes))
+
+/// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1).
+private func derived(
+    from secret: [UInt8], _ hash: Mechanism.Hash, _ shared: UnsafeRawBufferPointer, count: Int
+) throws(TokenError) -> [UInt8] {
+    var key: [UInt8] = []
+    var counter: UInt32 = 1
+    while key.count < count {
+        let digest = try Digest(hash)
+        try digest.add(secret)
+        try digest.add(counter.bigEndianBytes)
+        try digest.add(shared)
+        key += try digest.finish()
+        counter += 1
+    }
+    return Array(key.prefix(count))
 }
 
 /// Makes a key of a secret that was agreed on, unwrapped or generated.

@@ -19,6 +19,10 @@ final class Digest: @unchecked Sendable {
         guard kc_digest_add(state, base, bytes.count) == 1 else { throw TokenError(.functionFailed) }
     }
 
+    func add(_ bytes: [UInt8]) throws(TokenError) {
+        guard kc_digest_add(state, bytes, bytes.count) == 1 else { throw TokenError(.functionFailed) }
+    }
+
     func finish() throws(TokenError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 64)
         let count = Int(kc_digest_finish(state, &digest))

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives import hashes, keywrap, padding, serializati
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding as asymmetric, rsa, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 
 from pkcs11_peer import *
 
@@ -218,6 +219,13 @@ def pairs():
         expect(OK, "DeriveKey", session, byref(Mechanism(0x1050, addressof(parameters), 40)), own, template, 4, byref(made))
         secrets.append(attribute(session, made.value, VALUE))
     assert secrets[0] == secrets[1] and len(secrets[0]) == 32
+    # The same with a derivation (X9.63).
+    info = create_string_buffer(b"info", 4)
+    for code, function in [(2, hashes.SHA1()), (5, hashes.SHA224()), (6, hashes.SHA256()), (7, hashes.SHA384()), (8, hashes.SHA512())]:
+        parameters = create_string_buffer(number(code) + number(4) + number(addressof(info)) + number(len(peer)) + number(addressof(held)), 40)
+        template = attributes((0, number(4)), (KEY_TYPE, number(GENERIC)), (SENSITIVE, NO), (EXTRACTABLE, YES), (LENGTH, number(100)))
+        expect(OK, "DeriveKey", session, byref(Mechanism(0x1050, addressof(parameters), 40)), stored, template, 5, byref(made))
+        assert attribute(session, made.value, VALUE) == X963KDF(function, 100, b"info").derive(secrets[0])
     public, private = generate_pair(session, 0, [(MODULUS_BITS, number(2048)), (TOKEN, NO)], [(TOKEN, NO)])
     for kind in [1, 3, 0x40, 0x42]:
         signature = run("Sign", session, mechanism(kind), private, b"data")
