@@ -107,7 +107,9 @@ import Testing
         cat > network.sh <<'END'
         ip link set lo up; ip link add name v0 type veth peer name v1
         unshare -n sleep 200 & other=$!; trap 'kill $other $daemons' EXIT; daemons=
-        eventually ip link set v1 netns $other
+        # Before it has a network of its own, it is in this one.
+        apart() { [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; }
+        eventually apart; ip link set v1 netns $other
         there() { nsenter -n -t $other "$@"; }
         ip addr add 10.9.0.1/24 dev v0; ip link set v0 up
         there ip addr add 10.9.0.2/24 dev v1; there ip link set v1 up
