@@ -12,12 +12,23 @@ package struct KeyInventory {
 
     /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
-    /// - Parameter group: Nil for every group.
-    package init(of session: VaultSession, group: String? = nil) throws(VaultError) {
+    /// - Parameters:
+    ///   - group: Nil for every group.
+    ///   - includingSecretKeys: Whether keys of AES and HMAC are among ``pairs``, as private halves alone.
+    package init(
+        of session: VaultSession, group: String? = nil, includingSecretKeys: Bool = false
+    ) throws(VaultError) {
         let search = Search(session: session, group: group)
         let publicHalves = try search.halves(.public, includingValues: true)
         let privateHalves = try search.halves(.private, includingValues: false)
         isLocked = publicHalves.isLocked || privateHalves.isLocked
+        if includingSecretKeys {
+            let secretKeys = try search.halves(.secret, includingValues: false)
+            isLocked = isLocked || secretKeys.isLocked
+            for item in secretKeys.items {
+                update(item) { $0.privateHalf = .found(item) }
+            }
+        }
         // The record of a key of the enclave is no secret, and tells what the key is.
         let hasRecords = privateHalves.items.contains { $0.isEnclaveKey }
         let records = hasRecords ? try search.halves(.private, inEnclave: true, includingValues: true).items : []
@@ -68,6 +79,7 @@ package struct KeyInventory {
         enum Half: Int64 {
             case `public` = 0
             case `private` = 1
+            case secret = 2
         }
 
         private func query(_ half: Half) -> ItemQuery {

@@ -1,4 +1,5 @@
 import Bytes
+import Certificates
 import FoundationEssentials
 import KeychainModel
 
@@ -42,6 +43,12 @@ package struct KeyPair {
 
     /// What the program that made the key calls it as an object of a token (CKA_ID); nil if it made no choice.
     package var tokenName: Data? { publicHalf?.tokenName ?? described?.tokenName }
+
+    /// Whether it is no pair, but a key of AES or HMAC.
+    package var isSecretKey: Bool { described?.attributes[.keyClass] == .number(2) }
+
+    /// The parameter set of ML-DSA or ML-KEM; nil for other keys.
+    package var postQuantum: PostQuantumKind? { described.flatMap { PostQuantumKind($0.attributes) } }
 
     package var hexadecimalHash: String { hash.hexadecimal() }
 

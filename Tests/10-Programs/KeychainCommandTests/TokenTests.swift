@@ -225,4 +225,23 @@ import Testing
 
                 """, "\(outcome.errors)")
     }
+
+    /// A person sees and deletes the secret keys that programs make.
+    @Test func secretKeysAreListed() throws {
+        let outcome = try place.shell(
+            #"""
+            keychain set mail anna < text
+            tool --keygen --key-type AES:32 --label files --id 0a >/dev/null
+            tool --keygen --key-type GENERIC:20 --label codes >/dev/null
+            keychain key list | cut -f1-3
+            keychain key delete codes --json; keychain key list | cut -f1
+            tool --list-objects --type secrkey | grep 'label\|ID:'
+            """#)
+        place.expect(
+            outcome,
+            [
+                "codes\thmac160\tsoftware", "files\taes256\tsoftware", #"{"deleted":1}"#, "files",
+                "  label:      files", "  ID:         0a",
+            ])
+    }
 }

@@ -53,7 +53,7 @@ struct DeleteKeyCommand: DocumentedCommand {
 
     func run() throws {
         let session = try KeyCommandSession.forLooking(passcode)
-        let pair = try selection.one(in: session)
+        let pair = try selection.one(in: session, includingSecretKeys: true)
         if !storedKey, let purpose = KeyPurpose(named: pair.tag) {
             throw purpose.refusal("'\(pair.name)'", account: nil)
         }

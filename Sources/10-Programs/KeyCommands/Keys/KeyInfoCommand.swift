@@ -45,7 +45,7 @@ struct KeyInfoCommand: DocumentedCommand {
 
     func run() throws {
         let session = try KeyCommandSession.forLooking(passcode)
-        let pair = try selection.one(in: session)
+        let pair = try selection.one(in: session, includingSecretKeys: true)
         let summary = KeySummary(pair, enclave: try session.status().enclave)
         let blob = pair.publicKey.flatMap { SSHPublicKey($0.keyData)?.blob }
         let fingerprint = blob.map { blob in

@@ -18,10 +18,12 @@ struct KeySelection: ParsableArguments {
     var group: String?
 
     /// Returns the one key that is meant. Asks for no person.
-    func one(in session: KeyCommandSession) throws -> KeyPair {
-        var inventory = try session.inventory(group)
+    ///
+    /// - Parameter includingSecretKeys: Whether it may be a key of AES or HMAC.
+    func one(in session: KeyCommandSession, includingSecretKeys: Bool = false) throws -> KeyPair {
+        var inventory = try session.inventory(group, includingSecretKeys: includingSecretKeys)
         if inventory.pairs(named: key).isEmpty, inventory.isLocked {
-            inventory = try session.unlockedInventory(group)
+            inventory = try session.unlockedInventory(group, includingSecretKeys: includingSecretKeys)
         }
         return try NamedChoice(kind: "key", list: "key list", digits: "hash")
             .one(of: inventory.pairs(named: key), named: key) { ($0.hexadecimalHash, $0.group) }
@@ -54,13 +56,13 @@ package struct KeyCommandSession {
     func status() throws -> VaultStatus { try base.perform(ReadStatus()) }
 
     /// The keys that can be seen with the vault as it is.
-    package func inventory(_ group: String? = nil) throws -> KeyInventory {
-        try KeyInventory(of: base, group: group)
+    package func inventory(_ group: String? = nil, includingSecretKeys: Bool = false) throws -> KeyInventory {
+        try KeyInventory(of: base, group: group, includingSecretKeys: includingSecretKeys)
     }
 
     /// The keys that can be seen with the vault unlocked, for which the passcode may be asked.
-    package func unlockedInventory(_ group: String? = nil) throws -> KeyInventory {
-        try KeyInventory(of: session, group: group)
+    package func unlockedInventory(_ group: String? = nil, includingSecretKeys: Bool = false) throws -> KeyInventory {
+        try KeyInventory(of: session, group: group, includingSecretKeys: includingSecretKeys)
     }
 
     /// Returns the private key of a pair, and asks for a person if the key requires it.
@@ -71,6 +73,12 @@ package struct KeyCommandSession {
             throw Failure(
                 status: errSecItemNotFound,
                 "only the public half of the key '\(pair.name)' is here: it can verify and encrypt, and nothing else")
+        }
+        guard pair.postQuantum == nil else {
+            throw Failure(
+                status: errSecParam,
+                "keys of type \(pair.typeName) are used by programs that load the PKCS #11 module: `keychain key uri` "
+                    + "prints what they take")
         }
         let query = ItemQuery(
             itemClass: .key, attributes: [.keyClass: .number(1), .applicationLabel: .data(pair.hash)],

@@ -12,7 +12,8 @@ struct ListKeysCommand: DocumentedCommand {
         One line for each key: its label, its type, where the private half is kept, the beginning of its hash and its \
         access group. On a terminal they are in columns, otherwise they are separated by tabs. 'tpm2' and 'software \
         enclave' stand for keys of the vault's enclave, 'public' for a key of which only the public half is here, and \
-        'locked' for a key whose private half the lock hides. A listing asks nobody.
+        'locked' for a key whose private half the lock hides. Keys of AES and HMAC, which programs make by the PKCS #11 \
+        module, have one line, too. A listing asks nobody.
         """
     static let examples = [
         Example("Everything", "keychain key list"),
@@ -31,7 +32,11 @@ struct ListKeysCommand: DocumentedCommand {
     func run() throws {
         let session = try KeyCommandSession.forLooking(passcode)
         let inventory =
-            if passcode.descriptor == nil { try session.inventory(group) } else { try session.unlockedInventory(group) }
+            if passcode.descriptor == nil {
+                try session.inventory(group, includingSecretKeys: true)
+            } else {
+                try session.unlockedInventory(group, includingSecretKeys: true)
+            }
         if inventory.pairs.isEmpty { try OtherTool.refuseUnknownCopy(group, "nothing is listed") }
         let enclave = try session.status().enclave
         if json {

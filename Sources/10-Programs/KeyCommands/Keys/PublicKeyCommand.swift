@@ -1,5 +1,7 @@
 import ArgumentParser
 import CommandKit
+import KeychainModel
+import VaultKeys
 
 /// Prints a public key.
 struct PublicKeyCommand: DocumentedCommand {
@@ -34,8 +36,13 @@ struct PublicKeyCommand: DocumentedCommand {
     func run() throws {
         let session = try KeyCommandSession.forLooking(passcode)
         let pair = try selection.one(in: session)
-        let key = try session.publicKey(of: pair, itemPassword.authentication())
-        let encoding = try format.encoding(of: key, comment: pair.name)
+        let encoding =
+            if let kind = pair.postQuantum, let bytes = pair.publicHalf?.value ?? pair.enclaveRecord?.publicKey {
+                try format.encoding(of: bytes, kind)
+            } else {
+                try format.encoding(
+                    of: session.publicKey(of: pair, itemPassword.authentication()), comment: pair.name)
+            }
         try BytesOutput.write(encoding, isText: format != .der)
     }
 }

@@ -32,6 +32,24 @@ package enum PublicKeyFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
+    /// Returns a key of ML-DSA or ML-KEM in this form (RFC 9881, RFC 9935).
+    func encoding(of bytes: Data, _ kind: PostQuantumKind) throws -> Data {
+        let info: Data
+        do {
+            info = try kind.subjectPublicKeyInfo(bytes)
+        } catch {
+            throw Failure(status: errSecDecode, "the public key cannot be written: \(error)")
+        }
+        switch self {
+        case .der: return info
+        case .pem: return PEM.encoding(info, as: "PUBLIC KEY")
+        case .openssh, .jwk:
+            throw Failure(
+                status: errSecParam,
+                "there is no way to write a key of type \(kind.rawValue) as \(rawValue): use --format pem")
+        }
+    }
+
     private static func info(of key: KeyData) throws -> Data {
         do {
             return try key.subjectPublicKeyInfo()

@@ -10,7 +10,7 @@ extension KeyPair {
     /// The halves as objects, the private one last.
     func objects(_ session: VaultSession) -> [KeyObject] {
         let publicKey = publicKey ?? derivedPublicKey(session)
-        let kind = described.flatMap { PostQuantumKind($0.attributes) }
+        let kind = postQuantum
         let bytes =
             kind == nil ? publicKey?.keyData.publicRepresentation : publicHalf?.value ?? enclaveRecord?.publicKey
         let type = publicKey.map { Int64($0.keyData.type.rawValue) } ?? number(.type)

@@ -240,10 +240,14 @@ def pairs():
     public, private = generate_pair(session, 0x1055, [(TOKEN, NO)], [(TOKEN, NO)])
     signature = run("Sign", session, mechanism(0x1057), private, b"data")
     ed25519.Ed25519PublicKey.from_public_bytes(attribute(session, public, POINT)[2:]).verify(signature, b"data")
-    # A private key that says what it is made of is none of this token's.
-    halves = c_ulong(), c_ulong()
-    expect(0x13, "GenerateKeyPair", session, byref(mechanism(0x1040)), attributes((PARAMETERS, P256)), 1,
-           attributes((EXTRACTABLE, YES)), 1, byref(halves[0]), byref(halves[1]))
+    # A private key does not say what it is made of, whatever its maker wants.
+    for token in [NO, YES]:
+        _, private = generate_pair(session, 0x1040, [(PARAMETERS, P256), (TOKEN, token)],
+                                   [(TOKEN, token), (EXTRACTABLE, YES), (SENSITIVE, NO)])
+        assert attribute(session, private, EXTRACTABLE) == NO and attribute(session, private, SENSITIVE) == YES
+        attribute(session, private, VALUE, SENSITIVE_VALUE)
+        expect(UNEXTRACTABLE, "WrapKey", session, byref(mechanism(WRAP)), generate(session, 0x1080, (LENGTH, number(16))), private,
+               create_string_buffer(99), byref(c_ulong(99)))
 
 
 def big(value): return value.to_bytes((value.bit_length() + 7) // 8, "big")
