@@ -1,4 +1,5 @@
 import Attestation
+import Bytes
 import Crypto
 import FoundationEssentials
 import SecureMemory
@@ -118,13 +119,9 @@ extension SoftwareEnclave {
     }
 
     private func sealingKey(_ salt: Data, _ authorization: SymmetricKey) throws(EnclaveError) -> SymmetricKey {
-        let input: LockedBytes
-        do {
-            input = try authorization.withUnsafeBytes { try LockedBytes(copying: $0) }
-        } catch {
-            throw .memoryUnavailable
+        try authorization.withBytes { (input) throws(EnclaveError) in
+            try deriveKey(tangling: input, salt: salt, context: "swift-keychain/v1/enclave-blob")
         }
-        return try deriveKey(tangling: input, salt: salt, context: "swift-keychain/v1/enclave-blob")
     }
 
     private static func header(_ content: EnclaveBlob.Content) -> Data {

@@ -64,6 +64,26 @@ package struct SoftwareEnclave: Enclave {
         } catch {
             throw .memoryUnavailable
         }
+        return key(from: material, salt, context)
+    }
+
+    /// The same with an input that is not in locked memory. A block of that is a dozen calls of the system, so this
+    /// makes one and not two.
+    func deriveKey(
+        tangling input: UnsafeRawBufferPointer, salt: Data, context: String
+    ) throws(EnclaveError) -> SymmetricKey {
+        guard
+            let material = try? LockedBytes(
+                count: secret.count + input.count,
+                fill: { joined in
+                    secret.withUnsafeBytes { joined.copyMemory(from: $0) }
+                    UnsafeMutableRawBufferPointer(rebasing: joined[secret.count...]).copyMemory(from: input)
+                })
+        else { throw .memoryUnavailable }
+        return key(from: material, salt, context)
+    }
+
+    private func key(from material: LockedBytes, _ salt: Data, _ context: String) -> SymmetricKey {
         defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
         return material.withUnsafeBytes {
             KeyDerivation.key(from: $0, salt: [UInt8](salt), info: [UInt8](context.utf8))

@@ -9,12 +9,7 @@ import Testing
     init() throws { place = try TokenPlace() }
 
     private func run(_ words: String, seconds: Int = 280) throws -> ProgramOutcome {
-        let peer = URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/pkcs11_peer.py"
-        return try place.shell(
-            #"""
-            keychain key create web --enclave
-            /usr/bin/python3 -B '\#(peer)' "$MODULE" \#(words) && echo good
-            """#, seconds: seconds)
+        try place.shell("keychain key create web --enclave; peer \(words) && echo good", seconds: seconds)
     }
 
     /// Each function with nothing, with handles that are not there, with too little room, before C_Initialize and after
@@ -35,6 +30,19 @@ import Testing
         let (threads, seconds) = (TestScale.count(16, soak: 64), TestScale.count(3, soak: 600))
         let outcome = try run("threads \(threads) \(seconds)", seconds: seconds + 200)
         #expect(outcome.text.hasSuffix("good\n"), "\(outcome.errors)")
+    }
+
+    /// The helper lives as long as any of the program's children. When it was killed, a child starts another one.
+    @Test func childrenShareTheHelper() throws {
+        let outcome = try place.shell(
+            #"""
+            keychain key create web --enclave
+            peer family 20 | sort | uniq -c | tr -s ' '
+            ends() { [ -z "$(ls run)" ] && ! pgrep -f "pkcs11-helper.*$HOME/run" >/dev/null; }
+            eventually ends && echo ended
+            peer bereaved && echo good
+            """#)
+        place.expect(outcome, [" 1 children 20 helpers 1", " 20 orphan 1", "ended", "good"])
     }
 
     /// A child has a connection of its own, whether it calls C_Initialize or not.
