@@ -435,7 +435,6 @@ def waits(seconds):
 def greedy(count, workers, seconds):
     """Takes what it can get: all sessions of a process, and a connection for each thread of each process. Calls may
     fail."""
-    end = time.monotonic() + seconds
     for _ in range(count - 1):
         if os.fork() == 0: break
     expect(OK, "Initialize", None)
@@ -443,6 +442,7 @@ def greedy(count, workers, seconds):
     opened, digest = 0, bytes(32)
     while call("OpenSession", 0, 6, None, None, byref(session)) == OK: opened += 1
     print("sessions", opened, flush=True)
+    end = time.monotonic() + seconds
     done, refused, kind = [0] * workers, [0] * workers, number(3)
 
     def work(index):
