@@ -252,10 +252,11 @@ def median(name, column): return statistics.median(row[column] for row in rows[n
 def ratio(name, other):
     each = sorted(ours[0] / theirs[0] for ours, theirs in zip(rows[name], rows[other]))
     return statistics.median(each), each[0], each[-1]
-print(f"nginx with 4 workers as `www-data`, TLS 1.3, no session is resumed, {connections} connections at once over loopback for\n"
-      f"{seconds} s, in turns; medians of {len(rows['file-p256'])} rounds. The keys of the keychain and of\n"
-      "tpm2-pkcs11 by pkcs11-provider, those of SoftHSM by the engine of libp11. The clients run on the same processors. The last column is the processor time of nginx, and of the daemon, the TPM's program and its broker, for a\n"
-      "handshake.\n")
+print(f"""nginx with 4 workers as `www-data`, TLS 1.3 with X25519, no session is resumed, {connections} connections at once over loopback
+for {seconds} s, in turns; medians of {len(rows['file-p256'])} rounds. OpenSSL takes the keys of the keychain and of tpm2-pkcs11 by
+pkcs11-provider, and those of SoftHSM by the engine of libp11. The clients run on the same processors. The last column is
+the processor time of nginx, the daemon, the TPM's program and its broker, for each handshake.
+""")
 print("| key | handshakes/s | p50 | p99 | server's processor time |\n|---|---|---|---|---|")
 for name, label in [
     ("file-p256", "P-256, file"), ("enclave", "P-256, keychain, enclave in software"),
