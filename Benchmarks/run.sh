@@ -192,6 +192,10 @@ printf '\n## A web app with sign-in, and without\n\n'
 echo 'Examples/Friendvatars against a Hummingbird app that shows the same page without sign-in, database and keys.'
 printf 'One thread of wrk, 32 connections, without TLS on both sides, in turns.\n\n'
 Benchmarks/friendvatars.sh
+if [ "$(id -u)" -eq 0 ]; then
+    printf '\n## TLS handshakes of nginx\n\n'
+    steady Benchmarks/tls.sh
+fi
 printf '\n## Masked output\n\n'
 printf 'Lines of a log of 100 characters, with a secret in every thousandth, from memory to memory, in turns; the median.\n\n'
 Benchmarks/mask.sh

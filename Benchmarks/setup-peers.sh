@@ -2,8 +2,10 @@
 # Installs what the comparison measures against, from Debian's packages. May be run again.
 set -euo pipefail
 packages=(
-    age curl dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libtss2-dev pass pkg-config
-    openssh-client openssh-server openssl python3 python3-cryptography python3-keyring python3-matplotlib python3-secretstorage sqlcipher sqlite3 swtpm util-linux wrk
+    age curl dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libssl-dev
+    libtpm2-pkcs11-1 libtpm2-pkcs11-tools libtss2-dev libtss2-tcti-tabrmd0 pass pkg-config openssh-client openssh-server openssl
+    python3 python3-cryptography python3-keyring python3-matplotlib python3-secretstorage softhsm2 sqlcipher sqlite3 swtpm tpm2-abrmd
+    tpm2-tools util-linux wrk
 )
 missing=()
 for package in "${packages[@]}"; do
@@ -17,5 +19,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get update -q
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 fi
-# SQLCipher of today is in a package for tests.
+# SQLCipher of today is in a package for tests. So are nginx and what loads PKCS #11 modules into OpenSSL.
 Scripts/install/setup.sh --tests

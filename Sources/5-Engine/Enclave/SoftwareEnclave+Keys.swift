@@ -96,7 +96,7 @@ extension SoftwareEnclave {
         _ secret: Data, _ content: EnclaveBlob.Content, binding: Data, _ authorization: SymmetricKey
     ) throws(EnclaveError) -> Data {
         let salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        let key = try sealingKey(salt, authorization)
+        let key = sealingKey(salt, authorization)
         defer { wipeRecentlyFreed(.cipher) }
         let box = try? AES.GCM.seal(secret, using: key, authenticating: Self.header(content) + binding)
         guard let combined = box?.combined else { throw .memoryUnavailable }
@@ -108,7 +108,7 @@ extension SoftwareEnclave {
     ) throws(EnclaveError) -> Data {
         guard sealed.count > Self.saltSize, let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(Self.saltSize))
         else { throw .damagedBlob(reason: "only \(sealed.count) bytes") }
-        let key = try sealingKey(Data(sealed.prefix(Self.saltSize)), authorization)
+        let key = sealingKey(Data(sealed.prefix(Self.saltSize)), authorization)
         defer { wipeRecentlyFreed(.cipher) }
         // A changed blob and a wrong authorization cannot be told apart here.
         guard let secret = try? AES.GCM.open(box, using: key, authenticating: Self.header(content) + binding) else {
@@ -117,14 +117,10 @@ extension SoftwareEnclave {
         return secret
     }
 
-    private func sealingKey(_ salt: Data, _ authorization: SymmetricKey) throws(EnclaveError) -> SymmetricKey {
-        let input: LockedBytes
-        do {
-            input = try authorization.withUnsafeBytes { try LockedBytes(copying: $0) }
-        } catch {
-            throw .memoryUnavailable
+    private func sealingKey(_ salt: Data, _ authorization: SymmetricKey) -> SymmetricKey {
+        authorization.withUnsafeBytes {
+            deriveKey(tangling: $0, salt: salt, context: "swift-keychain/v1/enclave-blob")
         }
-        return try deriveKey(tangling: input, salt: salt, context: "swift-keychain/v1/enclave-blob")
     }
 
     private static func header(_ content: EnclaveBlob.Content) -> Data {

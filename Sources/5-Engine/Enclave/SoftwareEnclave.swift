@@ -64,10 +64,25 @@ package struct SoftwareEnclave: Enclave {
         } catch {
             throw .memoryUnavailable
         }
-        defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
-        return material.withUnsafeBytes {
-            KeyDerivation.key(from: $0, salt: [UInt8](salt), info: [UInt8](context.utf8))
+        return material.withUnsafeBytes { key(from: $0, salt, context) }
+    }
+
+    /// The same with an input that is not in locked memory.
+    ///
+    /// The material is on the stack, where HKDF has it anyway: a block of locked memory is a dozen calls of the system,
+    /// which take longer than a signature.
+    func deriveKey(tangling input: UnsafeRawBufferPointer, salt: Data, context: String) -> SymmetricKey {
+        withUnsafeTemporaryAllocation(byteCount: secret.count + input.count, alignment: 8) { material in
+            defer { SecureMemory.wipe(material) }
+            secret.withUnsafeBytes { material.copyMemory(from: $0) }
+            UnsafeMutableRawBufferPointer(rebasing: material[secret.count...]).copyMemory(from: input)
+            return key(from: UnsafeRawBufferPointer(material), salt, context)
         }
+    }
+
+    private func key(from material: UnsafeRawBufferPointer, _ salt: Data, _ context: String) -> SymmetricKey {
+        defer { if !PreparedAEAD.isAvailable { wipeRecentlyFreed(.derivation) } }
+        return KeyDerivation.key(from: material, salt: [UInt8](salt), info: [UInt8](context.utf8))
     }
 
     /// Returns the stretched passcode itself, which is then combined with the device secret. Whether the passcode is

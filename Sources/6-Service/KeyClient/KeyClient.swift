@@ -76,7 +76,7 @@ package final class KeyClient: Sendable {
             buffer.append(counted: input)
             context.withUnsafeBytes { buffer.append(counted: $0) }
             binding.withUnsafeBytes { buffer.append(counted: $0) }
-            Self.appendAuthentication(to: buffer)
+            Self.appendAuthentication(to: buffer, prompt: "use the key '\(key.label)'")
         } reply: { (reader) throws(FrameError) in
             result = Array(try reader.counted())
         }
@@ -146,10 +146,13 @@ package final class KeyClient: Sendable {
         }
     }
 
-    /// How a person may be asked: in any way, in the vault's own words.
-    private static func appendAuthentication(to buffer: FrameBuffer) {
+    /// How a person may be asked: in any way.
+    ///
+    /// - Parameter prompt: What for; nil for the vault's own words.
+    private static func appendAuthentication(to buffer: FrameBuffer, prompt: String? = nil) {
         buffer.append(UInt8(0))
-        for _ in 0..<3 { buffer.append(false) }
+        buffer.append(optional: prompt) { buffer.append($0) }
+        for _ in 0..<2 { buffer.append(false) }
     }
 
     private func perform(

@@ -41,6 +41,19 @@ import Testing
         #expect(outcome.text.hasSuffix("good\n"), "\(outcome.errors)")
     }
 
+    /// The helper lives as long as any of the program's children. When it was killed, a child starts another one.
+    @Test func childrenShareTheHelper() throws {
+        let outcome = try place.shell(
+            #"""
+            keychain key create web --enclave
+            peer family 20 | sort | uniq -c | tr -s ' '
+            ends() { [ -z "$(ls run)" ] && ! pgrep -f "pkcs11-helper.*$HOME/run" >/dev/null; }
+            eventually ends && echo ended
+            peer bereaved && echo good
+            """#)
+        place.expect(outcome, [" 1 children 20 helpers 1", " 20 orphan 1", "ended", "good"])
+    }
+
     /// A child has a connection of its own, whether it calls C_Initialize or not.
     @Test func childrenUseTheKey() throws {
         let outcome = try run("forks \(TestScale.count(20, soak: 1_000))", seconds: TestScale.count(280, soak: 3_000))

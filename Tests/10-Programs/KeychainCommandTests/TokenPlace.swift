@@ -27,6 +27,9 @@ struct TokenPlace {
 
     private struct LinkError: Error { let output: String }
 
+    private static let peer =
+        URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/pkcs11_peer.py"
+
     /// A code block of Documentation/Use/PKCS11.md, with the paths of this place.
     static func block(_ start: String) throws -> String {
         let text = try String(contentsOf: Repository.file("Documentation/Use/PKCS11.md"), encoding: .utf8)
@@ -60,10 +63,22 @@ struct TokenPlace {
     }
 
     /// Runs a script while a daemon for all users serves `$HOME/served`.
-    func served(entitlements: String, _ script: String) throws -> ProgramOutcome {
+    func served(entitlements: String, _ script: String, seconds: Int = 150) throws -> ProgramOutcome {
+        try shell(servedScript(entitlements: entitlements, script), seconds: seconds)
+    }
+
+    /// Runs the same at a terminal.
+    func servedAtTerminal(entitlements: String, _ script: String) throws -> Pseudoterminal {
+        let file = workplace.path + "/script.sh"
+        let text = try prelude() + servedScript(entitlements: entitlements, script)
+        try FolderContents.write(Data(text.utf8), to: file)
+        return try Pseudoterminal(workplace, ["/usr/bin/timeout", "--foreground", "150", "/bin/bash", file])
+    }
+
+    private func servedScript(entitlements: String, _ script: String) throws -> String {
         let file = workplace.path + "/entitlements.json"
         try FolderContents.write(Data(entitlements.utf8), to: file)
-        return try shell(
+        return
             #"""
             unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/sockets/socket"; daemon=
             begin() {
@@ -76,7 +91,7 @@ struct TokenPlace {
             end() { { kill $daemon; wait $daemon; } 2>/dev/null; }
             trap end EXIT; begin
 
-            """# + script)
+            """# + script
     }
 
     private func prelude() throws -> String {
@@ -87,6 +102,7 @@ struct TokenPlace {
         uri() { keychain key uri "$1"; }
         # What programs say besides their result is on standard error.
         tool() { pkcs11-tool --module "$MODULE" "$@" 2>>tool.log; }
+        peer() { "${peer_python:-/usr/bin/python3}" -B '\#(Self.peer)' "$MODULE" "$@"; }
         # Repeats a command until it succeeds.
         eventually() { n=0; until "$@"; do n=$((n+1)); [ $n -lt 300 ] || return 1; sleep 0.1; done; }
         port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }

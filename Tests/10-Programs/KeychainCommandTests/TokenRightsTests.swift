@@ -87,6 +87,44 @@ import Testing
             ] + signing)
     }
 
+    /// A program at a terminal needs no dialog. A wrong passcode, and a person who cancels, have errors of their own.
+    @Test func aPersonIsAskedAtTheTerminal() throws {
+        let terminal = try place.servedAtTerminal(
+            entitlements: """
+                {"version": 1, "rules": [{"executable": "\(Self.python)", "groups": ["TEAM.one"], "rights": ["list"]}]}
+                """,
+            #"""
+            printf right > right
+            keychain passcode set --json --memory 8 --passes 1 --new-passcode-fd 3 3<right 2>/dev/null
+            keychain key create person --enclave --require presence --group TEAM.one --passcode-fd 3 3<right
+            cat > peer.py <<'END'
+            \#(try TokenPlace.block("import PyKCS11"))
+            key, = session.findObjects([(PyKCS11.CKA_CLASS, PyKCS11.CKO_PRIVATE_KEY)])
+            for turn in range(3):
+                try:
+                    session.sign(key, bytes(32), PyKCS11.Mechanism(PyKCS11.CKM_ECDSA, None))
+                    print('signed', flush=True)
+                except PyKCS11.PyKCS11Error as error: print(PyKCS11.CKR[error.value], flush=True)
+            END
+            /usr/bin/python3 peer.py
+            """#)
+        try terminal.expect("\(Self.python): use the key 'person'")
+        func answer(_ typed: String) throws {
+            try terminal.expect("Passcode: ")
+            try terminal.waitUntilSilent()
+            terminal.type(typed)
+        }
+        try answer("right\n")
+        try terminal.expect("signed")
+        // The end of the input.
+        try answer("\u{4}")
+        try terminal.expect("CKR_FUNCTION_CANCELED")
+        for _ in 0..<3 { try answer("wrong\n") }
+        try terminal.expect("CKR_PIN_INCORRECT")
+        #expect(try terminal.finish() == 0, "\(terminal.screen)")
+        #expect(!terminal.screen.contains("right"), "\(terminal.screen)")
+    }
+
     private static let pinentry = URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/pinentry.py"
 
     /// The daemon sees a script as its interpreter.

@@ -8,7 +8,7 @@ import PlainBytes
 ///
 /// One lock guards all of it, and is not held while the daemon works. A fork waits for it, so that the child finds it
 /// free.
-// Safe to share between threads: `state` is touched with `lock` held alone.
+// Safe to share between threads: `state` and `helper` are touched with `lock` held alone.
 final class TokenModule: @unchecked Sendable {
     static let shared = TokenModule()
 
@@ -32,12 +32,14 @@ final class TokenModule: @unchecked Sendable {
 
     private let lock = ThreadLock()
     private var state = State()
+    /// The socket of the helper that this process, or the one that it was forked from, has started.
+    private var helper: String?
 
     private init() {
         pthread_atfork(
             { TokenModule.shared.lock.lock() }, { TokenModule.shared.lock.unlock() },
             {
-                // Connections are the parent's. Objects, sessions and what they have begun stay, as version 3.0 of the
+                // Connections are the parent's; the helper serves the child, too. Objects, sessions and what they have begun stay, as version 3.0 of the
                 // standard has it for interfaces that are safe across forks.
                 TokenModule.shared.state.client = nil
                 TokenModule.shared.lock.unlock()
@@ -82,7 +84,7 @@ final class TokenModule: @unchecked Sendable {
     private func client() throws(TokenError) -> KeyClient {
         try initialized { state throws(TokenError) in
             if let client = state.client { return client }
-            let client = KeyClient(sockets: VaultSockets.open(), asker: VaultHelper.asker())
+            let client = KeyClient(sockets: VaultSockets.open(helper: &helper), asker: VaultHelper.asker())
             state.client = client
             return client
         }
@@ -304,10 +306,15 @@ enum VaultSockets {
     }
 
     /// Where to connect to. Starts the helper where no daemon can listen.
-    static func open() -> [String] {
+    ///
+    /// - Parameter helper: The socket of a helper that was started before, which is preferred as long as it listens.
+    static func open(helper: inout String?) -> [String] {
+        if let helper, VaultHelper.listens(at: helper) { return [helper] }
+        helper = nil
         let sockets = present()
-        guard sockets.isEmpty, mayHaveVault(), let helper = VaultHelper.start() else { return sockets }
-        return [helper]
+        guard sockets.isEmpty, mayHaveVault(), let started = VaultHelper.start() else { return sockets }
+        helper = started
+        return [started]
     }
 
     /// The folder of the user's vault, as `ProcessVault.defaultPath()` has it.

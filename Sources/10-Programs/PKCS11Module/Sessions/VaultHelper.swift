@@ -23,6 +23,13 @@ enum VaultHelper {
         return path
     }
 
+    /// Returns whether a helper of this user listens there. A forked child may have changed its user.
+    static func listens(at path: String) -> Bool {
+        guard let socket = try? UnixSocket.connect(to: path) else { return false }
+        defer { close(socket) }
+        return UnixSocket.user(of: socket) == geteuid()
+    }
+
     /// Returns how to start the program that asks a person; nil where there is none.
     static func asker() -> (@Sendable () -> FrameSocket?)? {
         guard let program = program() else { return nil }

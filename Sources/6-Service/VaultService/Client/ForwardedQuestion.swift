@@ -22,6 +22,7 @@ package enum ForwardedQuestion {
         let answer = Retraction.watching(descriptor) { prompt.ask(asked.question, until: deadline, cancellation: $0) }
         frame.removeAll()
         frame.appendFrame(.answer) { frame.write(answer) }
-        try socket.send(frame, within: WireProtocol.patience)
+        // Nobody waits for the answer of a question that was taken away.
+        try? socket.send(frame, within: WireProtocol.patience)
     }
 }

@@ -1,10 +1,11 @@
 """A program that loads the PKCS #11 module and uses it well and badly.
 
-    pkcs11_peer.py LIBRARY misuse | fuzz COUNT SEED | threads COUNT SECONDS | forks COUNT | sessions COUNT
+    pkcs11_peer.py LIBRARY misuse | fuzz COUNT SEED | threads COUNT SECONDS | processes COUNT SECONDS | forks COUNT |
+        family COUNT | sessions COUNT | waits SECONDS | greedy PROCESSES THREADS SECONDS
 
 A key pair labelled "web" on P-256 has to be in the keychain. What is wrong ends it with a message and a status.
 """
-import ctypes, hashlib, os, random, sys, threading, time
+import ctypes, hashlib, os, random, signal, sys, threading, time
 from ctypes import POINTER, byref, c_char_p, c_ulong, c_void_p
 
 NAMES = """Initialize Finalize GetInfo GetFunctionList GetSlotList GetSlotInfo GetTokenInfo GetMechanismList
@@ -298,6 +299,34 @@ def threads(count, seconds):
     print("signatures", sum(done))
 
 
+def processes(count, seconds):
+    """Children that use one key at once; what each of them has at the end is that of its beginning."""
+    expect(OK, "Initialize", None)
+    session = open_session()
+    private, public = find(session, 3), find(session, 2)
+    sign(session, private, bytes(32))
+    children = []
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                done, before = 0, None
+                end = time.monotonic() + seconds
+                while time.monotonic() < end:
+                    digest = os.urandom(32)
+                    verify(session, public, digest, sign(session, private, digest))
+                    done += 1
+                    if done == 10: before = memory(), descriptors()
+                after = memory(), descriptors()
+                assert done > 10 and after[0] - before[0] < 16 << 20 and after[1] == before[1], (done, before, after)
+                print("signatures", done, flush=True)
+                status = 0
+            finally: os._exit(status)
+        children.append(child)
+    for child in children: assert os.waitpid(child, 0)[1] == 0, "a child failed"
+
+
 def forks(count):
     expect(OK, "Initialize", None)
     session = open_session()
@@ -323,6 +352,118 @@ def forks(count):
     print("forks", count)
 
 
+def helpers():
+    """The helpers that serve this program's user in this place."""
+    place, found = os.environ["XDG_RUNTIME_DIR"].encode(), []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file: words = file.read().split(b"\0")
+        except OSError: continue
+        if words[1:2] == [b"pkcs11-helper"] and any(word.startswith(place) for word in words): found.append(int(name))
+    return found
+
+
+def family(count):
+    """Children share the helper of their parent, beyond its end; a new one is started for one that was killed."""
+    expect(OK, "Initialize", None)
+    session = open_session()
+    private, public = find(session, 3), find(session, 2)
+    sign(session, private, bytes(32))
+    done, parent = os.pipe(), os.pipe()
+
+    def child(number):
+        digest = os.urandom(32)
+        if number % 2: expect(OK, "Initialize", None)
+        own = open_session()
+        verify(own, find(own, 2), digest, sign(own, find(own, 3), digest))
+        os.write(done[1], b".")
+        os.close(parent[1])
+        # The parent has ended.
+        os.read(parent[0], 1)
+        sign(own, find(own, 3), digest)
+        print("orphan", len(helpers()), flush=True)
+
+    for number in range(count):
+        if os.fork() == 0:
+            status = 1
+            try:
+                child(number)
+                status = 0
+            finally: os._exit(status)
+    for _ in range(count): assert os.read(done[0], 1) == b".", "a child failed"
+    found = helpers()
+    print("children", count, "helpers", len(found), flush=True)
+    os._exit(0)
+
+
+def bereaved():
+    expect(OK, "Initialize", None)
+    session = open_session()
+    private = find(session, 3)
+    sign(session, private, bytes(32))
+    first, = helpers()
+    os.kill(first, signal.SIGKILL)
+    while first in helpers(): time.sleep(0.01)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            sign(session, private, bytes(32))
+            second, = helpers()
+            assert second != first
+            status = 0
+        finally: os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0, "the child failed"
+
+
+def waits(seconds):
+    """Prints how long signatures take, in microseconds: the median, the 99th percentile, the longest, their number."""
+    expect(OK, "Initialize", None)
+    session = open_session()
+    private, public = find(session, 3), find(session, 2)
+    times, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        digest = os.urandom(32)
+        begin = time.monotonic()
+        signature = sign(session, private, digest)
+        times.append(time.monotonic() - begin)
+        verify(session, public, digest, signature)
+    times.sort()
+    print(*(round(1e6 * t) for t in (times[len(times) // 2], times[len(times) * 99 // 100], times[-1])), len(times))
+
+
+def greedy(count, workers, seconds):
+    """Takes what it can get: all sessions of a process, and a connection for each thread of each process. Calls may
+    fail."""
+    for _ in range(count - 1):
+        if os.fork() == 0: break
+    expect(OK, "Initialize", None)
+    session = c_ulong()
+    opened, digest = 0, bytes(32)
+    while call("OpenSession", 0, 6, None, None, byref(session)) == OK: opened += 1
+    print("sessions", opened, flush=True)
+    end = time.monotonic() + seconds
+    done, refused, kind = [0] * workers, [0] * workers, number(3)
+
+    def work(index):
+        own, found, some = session.value - index, (c_ulong * 2)(), c_ulong()
+        signature, count = ctypes.create_string_buffer(64), c_ulong(64)
+        while time.monotonic() < end:
+            code = call("FindObjectsInit", own, attributes((0, kind)), 1)
+            if code == OK:
+                call("FindObjects", own, found, 2, byref(some))
+                call("FindObjectsFinal", own)
+                code = call("SignInit", own, byref(Mechanism(ECDSA, None, 0)), found[0])
+            if code == OK: code = call("Sign", own, digest, 32, signature, byref(count))
+            if code == OK: done[index] += 1
+            else: refused[index] += 1
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(workers)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    print("greedy", sum(done), "refused", sum(refused), flush=True)
+
+
 def sessions(count):
     expect(OK, "Initialize", None)
     opened = [open_session() for _ in range(count // 100)]
@@ -330,8 +471,9 @@ def sessions(count):
     before = memory(), descriptors()
     opened = [open_session(4) for _ in range(count)]
     assert len(set(opened)) == count
+    sign(opened[-1], find(opened[0], 3), bytes(32))
     expect(OK, "CloseAllSessions", 0)
-    for _ in range(count // 10): expect(OK, "CloseSession", open_session())
+    for _ in range(count): expect(OK, "CloseSession", open_session())
     after = memory(), descriptors()
     assert after[0] - before[0] < 32 << 20 and after[1] == before[1], (before, after)
     print("sessions", count)
