@@ -235,7 +235,7 @@ import Testing
             tool --keygen --key-type GENERIC:20 --label codes >/dev/null
             keychain key list | cut -f1-3
             keychain key delete codes --json; keychain key list | cut -f1
-            tool --list-objects --type secrkey | grep 'label\|ID:'
+            tool --list-objects --type secrkey | grep 'label\|^  ID:'
             """#)
         place.expect(
             outcome,
