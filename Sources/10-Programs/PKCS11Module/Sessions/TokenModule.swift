@@ -73,7 +73,10 @@ final class TokenModule: @unchecked Sendable {
     }
 
     func finalize() throws(TokenError) {
-        try initialized { state throws(TokenError) in state = State() }
+        try initialized { state throws(TokenError) in
+            state = State()
+            VaultHelper.end()
+        }
     }
 
     func requireInitialized() throws(TokenError) { try initialized { _ throws(TokenError) in } }
