@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +27,21 @@ static int start(posix_spawn_file_actions_t *actions, char *const words[]) {
     return 1;
 }
 
+/* The end of a pipe for whose sake the helper runs, and which file that is. The caller's lock guards it. */
+static int life_end = -1;
+static struct stat life_file;
+
+void kc_end_helper(void) {
+    struct stat file;
+    /* A program that closes all that it has open may have a file of its own by this number. */
+    if (life_end >= 0 && fstat(life_end, &file) == 0 && file.st_dev == life_file.st_dev && file.st_ino == life_file.st_ino)
+        close(life_end);
+    life_end = -1;
+}
+
 int kc_start_helper(const char *program, const char *folder, int listener) {
     int life[2];
+    struct stat file;
     if (pipe2(life, O_CLOEXEC) != 0) return 0;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -42,9 +56,15 @@ int kc_start_helper(const char *program, const char *folder, int listener) {
     int is_started = start(&actions, words);
     posix_spawn_file_actions_destroy(&actions);
     close(life[0]);
-    /* The other end stays open for as long as the process and its children run. */
-    if (!is_started) close(life[1]);
-    return is_started;
+    if (!is_started || fstat(life[1], &file) != 0) {
+        close(life[1]);
+        return 0;
+    }
+    /* One helper at a time. A child of the process closes its copy here, and the parent's helper goes on. */
+    kc_end_helper();
+    life_end = life[1];
+    life_file = file;
+    return 1;
 }
 
 int kc_start_asker(const char *program) {

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import SwiftASN1
 
@@ -7,11 +8,18 @@ struct RSAKeyForm: KeyForm {
     let publicRepresentation: Data
 
     init(_ bytes: Data, keyClass: KeyData.KeyClass) throws(CertificateError) {
+        // What is read refers to this copy, and is gone when the copy is wiped.
+        var copy = Array(bytes)
+        defer { copy.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        self = try RSAKeyForm(copy, keyClass: keyClass)
+    }
+
+    private init(_ bytes: [UInt8], keyClass: KeyData.KeyClass) throws(CertificateError) {
         let part = "RSA \(keyClass) key"
         let members = try ASN1Node.parse(bytes, as: part).members(of: .sequence, as: part)
         switch keyClass {
         case .public where members.first?.identifier == .sequence:
-            let info = try PublicKeyInfo(der: bytes)
+            let info = try PublicKeyInfo(der: Data(bytes))
             guard info.algorithm == .rsa else { throw CertificateError(malformed: part) }
             let key = try ASN1Node.parse(info.bits, as: part).members(of: .sequence, as: part)
             try self.init(integers: key, count: 2, as: part)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import KeychainModel
 import Synchronization
 import VaultInterface
@@ -9,6 +10,14 @@ package struct KeyInventory {
     package private(set) var isLocked = false
     /// How many keys cannot be read, and are left out.
     package private(set) var damagedCount = 0
+
+    private struct Name: Hashable {
+        let hash: Data
+        let group: String
+    }
+
+    /// Where in ``pairs`` each is: a search for every half would take seconds for some thousand keys.
+    private var places: [Name: Int] = [:]
 
     /// Looks at every key. Asks for no person; whether the passcode is asked for depends on the vault.
     ///
@@ -46,11 +55,13 @@ package struct KeyInventory {
 
     private mutating func update(_ item: StoredItem, _ change: (inout KeyPair) -> Void) {
         guard case .data(let hash) = item.attributes[.applicationLabel] else { return }
-        if let index = pairs.firstIndex(where: { $0.hash == hash && $0.group == item.accessGroup }) {
+        let name = Name(hash: hash, group: item.accessGroup)
+        if let index = places[name] {
             change(&pairs[index])
         } else {
             var pair = KeyPair(hash: hash, group: item.accessGroup)
             change(&pair)
+            places[name] = pairs.count
             pairs.append(pair)
         }
     }

@@ -66,9 +66,32 @@ import Testing
         #expect(outcome.text.hasSuffix("good\n"), "\(outcome.errors)")
     }
 
+    /// With C_Finalize the helper ends, and what was opened for it is closed.
+    @Test func helpersDoNotGather() throws {
+        let outcome = try run("restarts \(TestScale.count(6, soak: 200))")
+        #expect(outcome.text.hasSuffix("good\n"), "\(outcome.errors)")
+    }
+
+    /// A path from the working folder does not lead to a program of another one.
+    @Test func theHelperIsOfTheInstallation() throws {
+        let outcome = try place.shell(
+            #"""
+            keychain key create web
+            mkdir -p "hostile/bin" "hostile/other/bin" "hostile/lib/pkcs11"
+            printf '#!/bin/sh\ntouch "%s/started"\n' "$HOME" > hostile/bin/keychain; chmod +x hostile/bin/keychain
+            inside="${HOME#/}/hostile/lib/pkcs11"; mkdir -p "$inside" "hostile/other/pkcs11"
+            cp "$MODULE" "$inside/module.so"; cp "$MODULE" hostile/other/pkcs11/module.so
+            for library in "$inside/module.so" "$HOME/hostile/other/pkcs11/module.so"; do
+                PATH=/usr/bin:/bin pkcs11-tool --module "$library" -O >>log 2>&1; echo $?
+            done
+            find . -name started
+            """#)
+        place.expect(outcome, ["1", "1"])
+    }
+
     /// Keys of AES and HMAC, pairs of the session, keys that come in: in the vault and in the session, all against another
     /// implementation.
-    @Test(arguments: ["secrets", "pairs", "imports"]) func keysOfEveryKind(_ kind: String) throws {
+    @Test(arguments: ["secrets", "pairs", "imports", "lengths"]) func keysOfEveryKind(_ kind: String) throws {
         let outcome = try run(kind, python: "python3", peer: "pkcs11_keys.py")
         #expect(outcome.text == "good\n", "\(outcome.errors)")
     }

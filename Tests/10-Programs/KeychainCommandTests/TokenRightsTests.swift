@@ -130,6 +130,16 @@ import Testing
     /// The daemon sees a script as its interpreter.
     private static let python = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
 
+    /// OpenSSL's way to read a key, for one, would leave a copy.
+    @Test func noPartOfAnRSAKeyIsLeftInTheDaemon() throws {
+        try #require(geteuid() == 0, "only root reads the memory of a daemon, which is not dumpable")
+        let peer = URL(filePath: #filePath).deletingLastPathComponent().path + "/Peer/pkcs11_keys.py"
+        let outcome = try place.served(
+            entitlements: #"{"version": 1, "rules": []}"#,
+            #"DAEMON=$daemon python3 -B '\#(peer)' "$MODULE" leftovers && echo good"#)
+        place.expect(outcome, ["good"])
+    }
+
     /// What `make install` puts under a prefix, with p11-kit on the other side.
     @Test func anInstallationShowsTheTokenToEveryProgramWithPKCS11Kit() throws {
         let objects = URL(filePath: Worker.executable).deletingLastPathComponent().path

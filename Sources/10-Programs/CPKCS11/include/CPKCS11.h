@@ -339,6 +339,9 @@ int kc_has_raised_rights(void);
  */
 int kc_start_helper(const char *program, const char *folder, int listener);
 
+/* Ends what kc_start_helper has started, for this process. */
+void kc_end_helper(void);
+
 /* Starts the program that asks a person what the daemon wants to know. Returns the socket to it, or -1. */
 int kc_start_asker(const char *program);
 

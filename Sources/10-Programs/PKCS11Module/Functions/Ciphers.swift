@@ -66,6 +66,7 @@ private func update(
             roomCount.pointee = 0
             return try put(operation, session, place)
         }
+        try operation.check(count: bytes.count)
         let blocks = operation.wholeBlocks(with: bytes.count)
         guard let room, roomCount.pointee >= CK_ULONG(clamping: blocks) else {
             roomCount.pointee = CK_ULONG(clamping: blocks)

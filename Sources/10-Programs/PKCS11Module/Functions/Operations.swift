@@ -89,6 +89,14 @@ extension KeyOperation {
         if case .bytes(let collected) = parts { collected.count } else { 0 }
     }
 
+    /// Throws for a length that neither the vault nor the library takes, before memory is taken for it.
+    func check(count: Int) throws(TokenError) {
+        let isOfVault = object.secret == nil && object.source.kind != .publicKey
+        guard mechanism.hashesMessage || count <= (isOfVault ? Self.mostBytes : Self.mostBytesHere) else {
+            throw TokenError(purpose == .decrypt ? .encryptedDataLengthRange : .dataLengthRange)
+        }
+    }
+
     /// The length of a signature or ciphertext, or the most bytes of a plaintext, for input of this length.
     func longestResult(of count: Int) -> Int {
         let size = (object.source.sizeInBits + 7) / 8
@@ -129,6 +137,7 @@ extension KeyOperation {
 
     /// Signs, encrypts or decrypts: with a key of this process here, and else in the vault.
     func result(of data: UnsafeRawBufferPointer) throws(TokenError) -> [UInt8] {
+        try check(count: data.count)
         try check(data)
         switch object.secret {
         case .bytes(let secret): return try result(of: data, secret)
@@ -188,6 +197,7 @@ extension TokenModule {
     func use(
         _ object: TokenObject, to purpose: Mechanism.Purpose, by mechanism: Mechanism, _ data: UnsafeRawBufferPointer
     ) throws(TokenError) -> [UInt8] {
+        guard data.count <= KeyOperation.mostBytes else { throw TokenError(.dataLengthRange) }
         do throws(TokenError) {
             return try asking { client throws(KeyClientError) in
                 try client.use(
@@ -226,7 +236,9 @@ func finish(
         var operation = try take(session, place, inParts: given == nil)
         guard let count else { throw TokenError(.argumentsBad) }
         operation.isWhole = given != nil
-        let size = operation.longestResult(of: given.map { Int(clamping: $0.count) } ?? operation.collectedCount)
+        let whole = given.map { Int(clamping: $0.count) } ?? operation.collectedCount
+        try operation.check(count: whole)
+        let size = operation.longestResult(of: whole)
         guard let room else {
             count.pointee = CK_ULONG(clamping: operation.result?.count ?? size)
             return try put(operation, session, place)

@@ -39,8 +39,8 @@ final class TokenModule: @unchecked Sendable {
         pthread_atfork(
             { TokenModule.shared.lock.lock() }, { TokenModule.shared.lock.unlock() },
             {
-                // Connections are the parent's; the helper serves the child, too. Objects, sessions and what they have begun stay, as version 3.0 of the
-                // standard has it for interfaces that are safe across forks.
+                // Connections are the parent's; the helper serves the child, too. Objects, sessions and what they have
+                // begun stay, as version 3.0 of the standard has it for interfaces that are safe across forks.
                 TokenModule.shared.state.client = nil
                 TokenModule.shared.lock.unlock()
             })
@@ -75,7 +75,11 @@ final class TokenModule: @unchecked Sendable {
     }
 
     func finalize() throws(TokenError) {
-        try initialized { state throws(TokenError) in state = State() }
+        try initialized { state throws(TokenError) in
+            state = State()
+            helper = nil
+            VaultHelper.end()
+        }
     }
 
     func requireInitialized() throws(TokenError) { try initialized { _ throws(TokenError) in } }

@@ -31,8 +31,10 @@ struct KeyOperation {
         case bytes([UInt8])
     }
 
-    /// More is not kept to be signed as it is.
+    /// More is not kept to be signed as it is, and not sent to the vault.
     static let mostBytes = 32 << 20
+    /// More is not taken for a key of this process.
+    static let mostBytesHere = 1 << 30
 }
 
 /// A digest, from its Init function on.

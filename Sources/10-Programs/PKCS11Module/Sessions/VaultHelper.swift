@@ -4,7 +4,8 @@ import Frames
 
 /// The program that serves the vault of a folder to this process where no daemon runs, and that asks a person.
 enum VaultHelper {
-    /// Starts it. It ends when this process and its children have ended.
+    /// Starts it, instead of one that was started before. It ends with C_Finalize, or when this process and its children
+    /// have ended.
     ///
     /// - Returns: The path of its socket; nil if it cannot be started.
     static func start() -> String? {
@@ -30,6 +31,9 @@ enum VaultHelper {
         return UnixSocket.user(of: socket) == geteuid()
     }
 
+    /// Ends it, if this process has started one.
+    static func end() { kc_end_helper() }
+
     /// Returns how to start the program that asks a person; nil where there is none.
     static func asker() -> (@Sendable () -> FrameSocket?)? {
         guard let program = program() else { return nil }
@@ -39,17 +43,17 @@ enum VaultHelper {
         }
     }
 
-    /// Returns the program `keychain`: beside this library, or on the path. Nil in a program with more rights than its
-    /// user, which starts nothing that the user chose.
+    /// Returns the program `keychain`: of the installation that this library belongs to, or on the path. Nil in a program
+    /// with more rights than its user, which starts nothing that the user chose.
     private static func program() -> String? {
         guard kc_has_raised_rights() == 0 else { return nil }
         var candidates: [String] = []
-        if let library = kc_library_path().map({ String(cString: $0) }) {
-            var folder = library.split(separator: "/").dropLast()
-            // lib/pkcs11, lib/x86_64-linux-gnu/pkcs11
-            for _ in 0..<3 where !folder.isEmpty {
-                folder = folder.dropLast()
-                candidates.append("/" + folder.joined(separator: "/") + "/bin/keychain")
+        // A path from the working folder would name another program from the root.
+        if let library = kc_library_path().map({ String(cString: $0) }), library.hasPrefix("/") {
+            let folders = library.split(separator: "/").dropLast()
+            // lib/pkcs11, lib/x86_64-linux-gnu/pkcs11. Beside another folder, anybody may have put a program.
+            for index in folders.indices.suffix(3).reversed() where ["lib", "lib64"].contains(folders[index]) {
+                candidates.append("/" + folders[..<index].joined(separator: "/") + "/bin/keychain")
             }
         }
         let path = kc_environment("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"

@@ -1,7 +1,7 @@
 import SystemLibraries
 
-/// The functions of OpenSSL 3's libcrypto that this module uses (openssl/evp.h, openssl/x509.h). All belong to its
-/// stable interface.
+/// The functions of OpenSSL 3's libcrypto that this module uses (openssl/evp.h, openssl/x509.h). All but those of
+/// ``RSADecoding`` belong to its stable interface.
 ///
 /// Most return 1 for success and 0 or a negative number for failure.
 struct Libcrypto: Sendable {
@@ -48,6 +48,37 @@ struct Libcrypto: Sendable {
         ) -> Int32
     let forgetErrors: @convention(c) () -> Void
 
+    private let rsaDecoding: RSADecoding?
+
+    /// Functions that OpenSSL 3 calls deprecated, and that it can be built without (openssl/rsa.h).
+    private struct RSADecoding {
+        let decode: @convention(c) (OpaquePointer?, Source, Int) -> OpaquePointer?
+        let free: @convention(c) (OpaquePointer) -> Void
+        let newKey: @convention(c) () -> OpaquePointer?
+        let assign: @convention(c) (OpaquePointer, Int32, OpaquePointer) -> Int32
+
+        init(_ library: SystemLibrary) throws(SystemLibraryError) {
+            decode = try library.function("d2i_RSAPrivateKey")
+            free = try library.function("RSA_free")
+            newKey = try library.function("EVP_PKEY_new")
+            assign = try library.function("EVP_PKEY_assign")
+        }
+    }
+
+    /// Reads a private key in PKCS#1. `d2i_PrivateKey` leaves a copy of it in memory that it frees without wiping it
+    /// (OpenSSL 3.0.22).
+    func decodeRSAPrivateKey(_ position: Source, _ count: Int) -> OpaquePointer? {
+        guard let rsaDecoding else { return decodePrivateKey(Self.rsa, nil, position, count) }
+        guard let numbers = rsaDecoding.decode(nil, position, count) else { return nil }
+        if let key = rsaDecoding.newKey() {
+            // The key takes the numbers over.
+            if rsaDecoding.assign(key, Self.rsa, numbers) == 1 { return key }
+            freeKey(key)
+        }
+        rsaDecoding.free(numbers)
+        return nil
+    }
+
     /// `EVP_PKEY_RSA` and `EVP_PKEY_EC`, the numbers of their object identifiers (openssl/obj_mac.h).
     static let rsa: Int32 = 6
     static let ellipticCurve: Int32 = 408
@@ -92,6 +123,7 @@ struct Libcrypto: Sendable {
         digestNamed = try library.function("EVP_get_digestbyname")
         digest = try library.function("EVP_Digest")
         forgetErrors = openSSL.clearErrors
+        rsaDecoding = try? RSADecoding(library)
     }
 
     func hash(

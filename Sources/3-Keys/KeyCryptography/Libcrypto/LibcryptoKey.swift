@@ -32,6 +32,7 @@ final class LibcryptoKey: Sendable {
         var position = der.bindMemory(to: UInt8.self).baseAddress
         let key =
             switch form {
+            case .privateKey(Libcrypto.rsa): library.decodeRSAPrivateKey(&position, der.count)
             case .privateKey(let type): library.decodePrivateKey(type, nil, &position, der.count)
             case .rsaPublicKey: library.decodePublicKey(Libcrypto.rsa, nil, &position, der.count)
             case .publicKeyInfo: library.decodePublicKeyInfo(nil, &position, der.count)

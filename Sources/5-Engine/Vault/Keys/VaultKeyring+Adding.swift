@@ -65,6 +65,10 @@ extension VaultKeyring {
         }
         if operation.value.isEmpty {
             guard operation.keyClass == .private else { throw .invalidRequest(reason: "a public key is its bytes") }
+            // Longer ones keep a core busy for minutes, also when the client has left.
+            guard operation.sizeInBits <= 4096 else {
+                throw .invalidRequest(reason: "keys of more than 4096 bits are not made")
+            }
             do {
                 return VaultKey(try SoftwareKeys.randomKey(type: type, sizeInBits: Int(operation.sizeInBits)))
             } catch {

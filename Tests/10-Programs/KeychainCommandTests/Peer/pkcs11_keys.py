@@ -1,7 +1,7 @@
 """A program that makes keys of every kind by the PKCS #11 module, in the vault and in its session, and uses them. What AES
 and HMAC make is compared with the module `cryptography`.
 
-    pkcs11_keys.py LIBRARY secrets | pairs | imports | postquantum
+    pkcs11_keys.py LIBRARY secrets | pairs | imports | lengths | postquantum | leftovers
 """
 import hashlib, hmac, os, sys
 from ctypes import POINTER, Structure, addressof, byref, c_char_p, c_ulong, c_void_p, create_string_buffer
@@ -341,6 +341,57 @@ def postquantum():
     for kind, parameters, code in [(0x1C, 1, 0x13), (0xF, 1, 0x13), (0x1C, 9, 0x13)]:
         expect(code, "GenerateKeyPair", session, byref(mechanism(kind)), attributes((0x61D, number(parameters)), (TOKEN, YES)), 2,
                attributes((TOKEN, YES)), 1, byref(halves[0]), byref(halves[1]))
+
+
+def lengths():
+    """Lengths that no memory has are refused before memory is taken for them."""
+    session = open_session()
+    iv, room = os.urandom(16), create_string_buffer(64)
+    mechanisms = [gcm(iv, b""), mechanism(CBC, iv), mechanism(CBC_PAD, iv), mechanism(WRAP), mechanism(WRAP_PADDED)]
+    for stored in [YES, NO]:
+        key = generate(session, 0x1080, (TOKEN, stored), (LENGTH, number(32)), (LABEL, b"lengths"))
+        for count in [2**64 - 1, 2**63, 2**63 - 1, 2**63 - 16, 2**40]:
+            for how in mechanisms:
+                for name, code in [("Encrypt", 0x21), ("Decrypt", LENGTH_RANGE)]:
+                    for place, size in [(None, 0), (room, 2**64 - 1)]:
+                        expect(OK, name + "Init", session, byref(how), key)
+                        expect(code, name, session, iv, count, place, byref(c_ulong(size)))
+            expect(OK, "EncryptInit", session, byref(mechanism(CBC, iv)), key)
+            expect(OK, "EncryptUpdate", session, iv, 5, room, byref(c_ulong(64)))
+            assert call("EncryptUpdate", session, iv, count, None, byref(c_ulong())) in {ARGUMENTS, 0x21}
+            assert call("UnwrapKey", session, byref(mechanism(WRAP)), key, iv, count, None, 0, byref(c_ulong())) in {ARGUMENTS, LENGTH_RANGE}
+    _, private = generate_pair(session, 0x1055, [(TOKEN, YES)], [(TOKEN, YES), (LABEL, b"lengths")])
+    for count in [2**64 - 1, 2**63 - 1, 2**40, 2**25 + 1]:
+        expect(OK, "SignInit", session, byref(mechanism(0x1057)), private)
+        expect(0x21, "Sign", session, iv, count, room, byref(c_ulong(64)))
+
+
+def leftovers():
+    """After the use of a key, its parts are nowhere in the memory of $DAEMON."""
+    session = open_session()
+    key = rsa.generate_private_key(65537, 2048)
+    numbers = key.private_numbers()
+    parts = [numbers.public_numbers.n, 65537, numbers.d, numbers.p, numbers.q, numbers.dmp1, numbers.dmq1, numbers.iqmp]
+    held = create(session, (0, number(3)), (KEY_TYPE, number(RSA)), (TOKEN, YES), (LABEL, b"leftovers"),
+                  *[(kind, big_endian(part)) for kind, part in zip([0x120, 0x122, 0x123, 0x124, 0x125, 0x126, 0x127, 0x128], parts)])
+    for _ in range(20): assert len(run("Sign", session, mechanism(0x40), held, b"text")) == 256
+    assert run("Decrypt", session, mechanism(1), held, key.public_key().encrypt(b"text", asymmetric.PKCS1v15())) == b"text"
+    needles = {"socket": os.environ["KEYCHAIN_SOCKET"].encode()}
+    needles |= {name: big_endian(getattr(numbers, name))[40:72] for name in ["d", "p", "q", "dmp1", "dmq1", "iqmp"]}
+    found, process = set(), os.environ["DAEMON"]
+    with open(f"/proc/{process}/maps") as regions, open(f"/proc/{process}/mem", "rb", 0) as file:
+        for region in regions:
+            places, rights = region.split()[:2]
+            if rights[0] != "r" or "[v" in region: continue
+            start, end = (int(place, 16) for place in places.split("-"))
+            file.seek(start)
+            try: held = file.read(end - start)
+            except OSError: continue
+            found |= {name for name, needle in needles.items() if needle in held}
+    assert found == {"socket"}, found
+
+
+def big_endian(value): return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 expect(OK, "Initialize", None)

@@ -1,7 +1,7 @@
 """A program that loads the PKCS #11 module and uses it well and badly.
 
     pkcs11_peer.py LIBRARY misuse | fuzz COUNT SEED | threads COUNT SECONDS | processes COUNT SECONDS | forks COUNT |
-        family COUNT | sessions COUNT | waits SECONDS | greedy PROCESSES THREADS SECONDS
+        family COUNT | sessions COUNT | restarts COUNT | waits SECONDS | greedy PROCESSES THREADS SECONDS
 
 A key pair labelled "web" on P-256 has to be in the keychain. What is wrong ends it with a message and a status.
 """
@@ -477,6 +477,48 @@ def sessions(count):
     after = memory(), descriptors()
     assert after[0] - before[0] < 32 << 20 and after[1] == before[1], (before, after)
     print("sessions", count)
+
+
+def helpers():
+    """How many helpers serve this program: those whose folder is in its own."""
+    place, found = os.environ["XDG_RUNTIME_DIR"] + "/keychain-pkcs11", 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/cmdline", "rb") as file: words = file.read().split(b"\0")
+        except OSError: continue
+        found += b"pkcs11-helper" in words and any(word.startswith(place.encode()) for word in words)
+    return found
+
+
+def pipes():
+    for number in os.listdir("/proc/self/fd"):
+        try: name = os.readlink(f"/proc/self/fd/{number}")
+        except OSError: continue
+        if name.startswith("pipe:"): yield int(number)
+
+
+def restarts(count):
+    """A program that ends the library and begins anew has one helper, and none after C_Finalize."""
+    before = descriptors()
+    for _ in range(count):
+        expect(OK, "Initialize", None)
+        session = open_session()
+        sign(session, find(session, 3), bytes(32))
+        expect(OK, "Finalize", None)
+        assert descriptors() == before, (descriptors(), before)
+    # A pipe that the program has closed itself: what it has by the same number stays open.
+    earlier = set(pipes())
+    expect(OK, "Initialize", None)
+    open_session()
+    [number] = set(pipes()) - earlier
+    null = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(null, number)
+    expect(OK, "Finalize", None)
+    os.fstat(number)
+    end = time.monotonic() + 60
+    while helpers() and time.monotonic() < end: time.sleep(0.1)
+    assert helpers() == 0, helpers()
+    print("restarts", count)
 
 
 if __name__ == "__main__": globals()[sys.argv[2]](*map(int, sys.argv[3:]))
