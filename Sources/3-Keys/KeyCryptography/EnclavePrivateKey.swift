@@ -11,14 +11,21 @@ package struct EnclavePrivateKey: CurvePrivateKey {
     /// How a person may be asked when the key is used.
     package let authentication: AuthenticationOptions
     private let willUse: (@Sendable (VaultSession) -> Void)?
+    private let performing: Performer?
 
-    /// - Parameter willUse: Called with the vault before each use.
+    /// Performs an operation of a key in the vault's own process.
+    package typealias Performer = @Sendable (EnclaveKeyRecord, EnclaveKeyOperation) throws(VaultError) -> Data
+
+    /// - Parameters:
+    ///   - performing: Performs the operations; nil for the current vault.
+    ///   - willUse: Called with the current vault before each use.
     package init(
-        record: EnclaveKeyRecord, authentication: AuthenticationOptions,
+        record: EnclaveKeyRecord, authentication: AuthenticationOptions, performing: Performer? = nil,
         willUse: (@Sendable (VaultSession) -> Void)? = nil
     ) {
         self.record = record
         self.authentication = authentication
+        self.performing = performing
         self.willUse = willUse
     }
 
@@ -47,6 +54,7 @@ package struct EnclavePrivateKey: CurvePrivateKey {
 
     private func perform(_ operation: EnclaveKeyOperation) throws(KeyError) -> Data {
         do {
+            if let performing { return try performing(record, operation) }
             let session = try VaultSession.current()
             willUse?(session)
             return try session.perform(UseEnclaveKey(record, for: operation, options: authentication))

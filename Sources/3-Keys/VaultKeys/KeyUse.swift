@@ -1,3 +1,4 @@
+import KeyCryptography
 import KeychainModel
 import VaultInterface
 
@@ -7,9 +8,16 @@ package struct KeyUse: Sendable {
     /// Stored with the key, because an authentication ends with its context.
     package var context: (any KeyUseContext)?
 
-    package init(authentication: AuthenticationOptions = .init(), context: (any KeyUseContext)? = nil) {
+    /// Performs the operations of a key of the enclave; nil for the current vault.
+    package var performing: EnclavePrivateKey.Performer?
+
+    package init(
+        authentication: AuthenticationOptions = .init(), context: (any KeyUseContext)? = nil,
+        performing: EnclavePrivateKey.Performer? = nil
+    ) {
         self.authentication = authentication
         self.context = context
+        self.performing = performing
     }
 }
 

@@ -37,7 +37,9 @@ extension VaultKey {
     /// Makes the key for a record of the enclave; nil for a kind that the keychain does not have.
     package convenience init?(_ record: EnclaveKeyRecord, use: KeyUse) {
         let context = use.context
-        let operations = EnclavePrivateKey(record: record, authentication: use.authentication) {
+        let operations = EnclavePrivateKey(
+            record: record, authentication: use.authentication, performing: use.performing
+        ) {
             context?.willUse($0)
         }
         guard let publicKey = operations.publicKey else { return nil }

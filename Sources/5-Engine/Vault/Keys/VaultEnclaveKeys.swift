@@ -76,6 +76,27 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
         }
     }
 
+    /// Uses a key that needs nothing but its class key, without a look at who asks: the caller has found the record in an
+    /// item that the client may use, and that use is recorded already.
+    ///
+    /// - Returns: Nil for a key that needs a person or an application password.
+    func useUnguarded(_ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation) throws(VaultError) -> Data? {
+        guard key.accessControl.flags == nil, key.factors.isEmpty else { return nil }
+        do {
+            return try vault.withKeybag { keybag in
+                let classKey = try keybag.opened(by: key.accessControl.protection) { classKey in
+                    isEqualInConstantTime(EnclaveKeyDerivation.tag(of: key, under: classKey), key.tag) ? classKey : nil
+                }
+                guard let classKey else { throw Self.foreign("it was changed, or is another vault's") }
+                return try Self.compute(
+                    operation, with: key, authorization: EnclaveKeyDerivation.authorization(of: key, under: classKey),
+                    in: keybag.keys.enclave)
+            }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
     /// The record is the client's, and so is the fault: the vault is whole.
     private static func foreign(_ reason: String) -> VaultError {
         .invalidRequest(

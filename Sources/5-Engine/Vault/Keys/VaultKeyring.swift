@@ -71,9 +71,9 @@ struct VaultKeyring: KeyUsing {
             if item.isEnclaveKey, let record = item.value.flatMap(EnclaveKeyRecord.init(decoding:)),
                 PostQuantumKind(record.kind) != nil
             {
-                return try session.perform(use(record, operation))
+                return try perform(use(record, operation), session)
             }
-            return try session.asCurrent { try use(item, operation) }
+            return try session.asCurrent { try use(item, operation, session) }
         } catch {
             throw Self.refusal(error)
         }
@@ -99,10 +99,18 @@ struct VaultKeyring: KeyUsing {
         return found
     }
 
-    private func use(_ item: StoredItem, _ operation: UseKey) throws -> Data {
-        guard let key = VaultKey.stored(in: item, use: KeyUse(authentication: operation.options)) else {
-            throw VaultError.itemNotFound
+    /// Has the enclave use a key. One that needs a person asks through a gate of its own.
+    private func perform(_ operation: UseEnclaveKey, _ session: VaultSession) throws(VaultError) -> Data {
+        let keys = VaultEnclaveKeys(vault: items.vault, gate: items.gate)
+        if let result = try keys.useUnguarded(operation.key, for: operation.operation) { return result }
+        return try session.perform(operation)
+    }
+
+    private func use(_ item: StoredItem, _ operation: UseKey, _ session: VaultSession) throws -> Data {
+        let use = KeyUse(authentication: operation.options) { (record, enclaveOperation) throws(VaultError) in
+            try perform(UseEnclaveKey(record, for: enclaveOperation, options: operation.options), session)
         }
+        guard let key = VaultKey.stored(in: item, use: use) else { throw VaultError.itemNotFound }
         let name = KeyAlgorithmName(rawValue: operation.algorithm)
         switch operation.purpose {
         case .sign: return try key.sign(operation.input, by: name)
