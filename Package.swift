@@ -121,7 +121,7 @@ floor(
         "TrustSettings", uses: "Bytes", "Certificates", "OpenSSLCertificates", "PrivateFiles", "ProcessVault",
         "VaultInterface"),
     module(
-        "KeyCryptography", uses: "Bytes", "CAEAD", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
+        "KeyCryptography", uses: "Bytes", "Certificates", "KeychainModel", "ProcessVault", "SystemLibraries",
         "VaultInterface", asn1, crypto),
     module(
         "VaultKeys", uses: "Bytes", "Certificates", "KeychainModel", "KeyCryptography", "StatusCodes", "VaultInterface"),
@@ -161,7 +161,8 @@ floor(
         "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SecureMemory",
         "SystemLibraries", "VaultInterface", crypto),
     module(
-        "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "Certificates", "CLibrary", "Enclave", "Items",
+        "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "CAEAD", "Certificates", "CLibrary", "Enclave",
+        "Items",
         "Keybag", "KeychainModel", "KeyCryptography", "PreparedKeys", "Presence", "PrivateFiles",
         "ProcessVault", "Sealing", "SecureMemory", "SystemLibraries", "TPM", "VaultInterface", "VaultKeys", crypto))
 
@@ -429,7 +430,8 @@ if !isFetched {
             "VaultInterface", crypto, exclude: ["Fixtures"]),
         tests(
             "VaultTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel",
-            "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault", "VaultInterface",
+            "KeyCryptography", "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault",
+            "VaultInterface",
             crypto, grdb, exclude: ["Fixtures"]))
     floor(
         "Tests/6-Service",

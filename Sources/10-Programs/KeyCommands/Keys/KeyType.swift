@@ -1,6 +1,5 @@
 import ArgumentParser
 import Certificates
-import KeyCryptography
 import KeychainModel
 
 /// The kinds of keys that can be made, by names that say the algorithm and the size.
@@ -45,7 +44,8 @@ enum KeyType: String, CaseIterable, ExpressibleByArgument {
     static func name(_ attributes: ItemAttributes) -> String {
         if let kind = PostQuantumKind(attributes) { return kind.rawValue }
         if attributes[.keyClass] == .number(2), case .number(let size) = attributes["bsiz"] {
-            return attributes[.type] == .number(SecretKeyAlgorithm.aes) ? "aes\(size)" : "hmac\(size)"
+            // kSecAttrKeyTypeAES
+            return attributes[.type] == .number(0x8000_0001) ? "aes\(size)" : "hmac\(size)"
         }
         guard case .number(let type) = attributes[.type], case .number(let size) = attributes["bsiz"],
             let known = Int(exactly: type).flatMap(KeyData.KeyType.init(rawValue:))

@@ -1,10 +1,11 @@
 import Bytes
 import CAEAD
 import FoundationEssentials
+import KeyCryptography
 import KeychainModel
 
 /// What a secret key does with a message.
-package enum SecretKeyAlgorithm: Sendable, Equatable {
+enum SecretKeyAlgorithm: Sendable, Equatable {
     /// AES-GCM (NIST SP 800-38D), with a tag of this many bytes.
     case gcm(tagSize: Int)
     /// AES-CBC (NIST SP 800-38A), without or with the padding of PKCS #7.
@@ -12,21 +13,28 @@ package enum SecretKeyAlgorithm: Sendable, Equatable {
     /// AES key wrap (RFC 3394), or the one with padding (RFC 5649).
     case wrap(isPadded: Bool)
     /// HMAC (RFC 2104).
-    case hmac(secret_hash)
+    case hmac(Hash)
+
+    enum Hash: String, Sendable {
+        case sha1 = "SHA1"
+        case sha224 = "SHA224"
+        case sha256 = "SHA256"
+        case sha384 = "SHA384"
+        case sha512 = "SHA512"
+    }
 
     /// The algorithm of a name (Documentation/Specify/Protocol.md); nil for another name.
-    package init?(rawValue: String) {
+    init?(rawValue: String) {
         switch rawValue {
         case "AES:CBC": self = .cbc(isPadded: false)
         case "AES:CBC:PKCS7": self = .cbc(isPadded: true)
         case "AES:KW": self = .wrap(isPadded: false)
         case "AES:KWP": self = .wrap(isPadded: true)
-        case "HMAC:SHA1": self = .hmac(SECRET_SHA1)
-        case "HMAC:SHA224": self = .hmac(SECRET_SHA224)
-        case "HMAC:SHA256": self = .hmac(SECRET_SHA256)
-        case "HMAC:SHA384": self = .hmac(SECRET_SHA384)
-        case "HMAC:SHA512": self = .hmac(SECRET_SHA512)
         default:
+            if rawValue.hasPrefix("HMAC:"), let hash = Hash(rawValue: String(rawValue.dropFirst(5))) {
+                self = .hmac(hash)
+                return
+            }
             let prefix = "AES:GCM:"
             guard rawValue.hasPrefix(prefix), let bits = Int(rawValue.dropFirst(prefix.count)), bits % 8 == 0,
                 (32...128).contains(bits)
@@ -36,14 +44,14 @@ package enum SecretKeyAlgorithm: Sendable, Equatable {
     }
 
     /// Apple's number of the type of keys that do this (`kSecAttrKeyTypeAES`); 0 for HMAC, which has none.
-    package var keyType: Int64 {
+    var keyType: Int64 {
         if case .hmac = self { 0 } else { Self.aes }
     }
 
-    package static let aes: Int64 = 0x8000_0001
+    static let aes: Int64 = 0x8000_0001
 
     /// Returns whether there are keys of this type and size.
-    package static func isValid(keyType: Int64, byteCount: Int) -> Bool {
+    static func isValid(keyType: Int64, byteCount: Int) -> Bool {
         keyType == aes ? [16, 24, 32].contains(byteCount) : keyType == 0 && (1...longestKey).contains(byteCount)
     }
 
@@ -57,7 +65,7 @@ package enum SecretKeyAlgorithm: Sendable, Equatable {
     ///   - binding: What GCM authenticates besides.
     /// - Throws: ``KeyError/invalidInput(reason:)`` for a length that is not for this key,
     ///   ``KeyError/undecipherable`` for what was not encrypted so with this key.
-    package func transform(
+    func transform(
         _ input: Data, encrypts: Bool, with key: Data, context: Data, binding: Data
     ) throws(KeyError) -> Data {
         guard let cipher else { throw .unsupported(reason: "A key of HMAC encrypts nothing.") }
@@ -99,12 +107,12 @@ package enum SecretKeyAlgorithm: Sendable, Equatable {
     }
 
     /// Returns the HMAC of a message.
-    package func code(of message: Data, with key: Data) throws(KeyError) -> Data {
+    func code(of message: Data, with key: Data) throws(KeyError) -> Data {
         guard case .hmac(let hash) = self else { throw .unsupported(reason: "A key of AES signs nothing.") }
         var code = [UInt8](repeating: 0, count: 64)
         let count = withBytes(of: key) { key in
             withBytes(of: message) { message in
-                secret_key_authenticate(hash, key, message.bytes, message.count, &code)
+                secret_key_authenticate(hash.function, key, message.bytes, message.count, &code)
             }
         }
         guard count > 0 else { throw .memoryUnavailable }
@@ -127,6 +135,18 @@ package enum SecretKeyAlgorithm: Sendable, Equatable {
     private func withBytes<Result>(of data: Data, _ body: (secret_bytes) -> Result) -> Result {
         data.withUnsafeBytes {
             body(secret_bytes(bytes: $0.baseAddress?.assumingMemoryBound(to: UInt8.self), count: $0.count))
+        }
+    }
+}
+
+extension SecretKeyAlgorithm.Hash {
+    fileprivate var function: secret_hash {
+        switch self {
+        case .sha1: SECRET_SHA1
+        case .sha224: SECRET_SHA224
+        case .sha256: SECRET_SHA256
+        case .sha384: SECRET_SHA384
+        case .sha512: SECRET_SHA512
         }
     }
 }

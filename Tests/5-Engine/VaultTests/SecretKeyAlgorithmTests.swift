@@ -1,8 +1,9 @@
 import Bytes
 import FoundationEssentials
+import KeyCryptography
 import Testing
 
-@testable import KeyCryptography
+@testable import Vault
 
 /// Published vectors of what secret keys do.
 @Suite struct SecretKeyAlgorithmTests {
