@@ -34,7 +34,9 @@ import Testing
         var count = 0
         for case let file as URL in try #require(files) where file.pathExtension == "swift" {
             // PlainBytes declares them. CLibrary, which stands below it, has two offsets of a file, of the type Int64.
-            guard !["/1-Ground/PlainBytes/", "/1-Ground/CLibrary/"].contains(where: file.path.contains) else { continue }
+            guard !["/1-Ground/PlainBytes/", "/1-Ground/CLibrary/"].contains(where: file.path.contains) else {
+                continue
+            }
             let text = try String(contentsOf: file, encoding: .utf8)
             guard Self.mayTrap(text) else { continue }
             count += 1
