@@ -3,8 +3,8 @@ import FoundationEssentials
 import KeychainModel
 import SwiftASN1
 
-/// The parameter sets of ML-KEM (FIPS 203) and ML-DSA (FIPS 204) of which the enclave keeps keys. Raw values are names for
-/// people.
+/// The parameter sets of ML-KEM (FIPS 203) and ML-DSA (FIPS 204) of which the enclave keeps keys. Raw values are names
+/// for people.
 package enum PostQuantumKind: String, Sendable, CaseIterable {
     case mldsa65, mldsa87, mlkem768, mlkem1024
 

@@ -34,8 +34,8 @@ package struct ClientKeyObject: Sendable, Equatable {
     package var certificate: [UInt8]
     /// The public key in DER, as certificates have it.
     package var keyInfo: [UInt8]
-    /// Of an RSA key, its modulus and its exponent; of a certificate, its subject, issuer and serial number in DER; of a
-    /// password, its service and account.
+    /// Of an RSA key, its modulus and its exponent; of a certificate, its subject, issuer and serial number in DER; of
+    /// a password, its service and account.
     package var parts: [[UInt8]]
 
     /// A key that is in no vault.

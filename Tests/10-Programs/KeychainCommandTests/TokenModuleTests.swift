@@ -89,8 +89,8 @@ import Testing
         place.expect(outcome, ["1", "1"])
     }
 
-    /// Keys of AES and HMAC, pairs of the session, keys that come in: in the vault and in the session, all against another
-    /// implementation.
+    /// Keys of AES and HMAC, pairs of the session, keys that come in: in the vault and in the session, all against
+    /// another implementation.
     @Test(arguments: ["secrets", "pairs", "imports", "lengths"]) func keysOfEveryKind(_ kind: String) throws {
         let outcome = try run(kind, python: "python3", peer: "pkcs11_keys.py")
         #expect(outcome.text == "good\n", "\(outcome.errors)")

@@ -52,8 +52,8 @@ func decryptFinal(_ session: CK_SESSION_HANDLE, _ data: Bytes?, _ count: Count?)
     finish(session, \.decrypting, nil, data, count, isExact: false)
 }
 
-/// Takes a part. CBC hands out whole blocks as they come; what other mechanisms make is handed out at the end, after the
-/// tag has shown that it is right.
+/// Takes a part. CBC hands out whole blocks as they come; what other mechanisms make is handed out at the end, after
+/// the tag has shown that it is right.
 private func update(
     _ session: CK_SESSION_HANDLE, _ place: Place, _ part: Bytes?, _ count: CK_ULONG, _ room: Bytes?, _ roomCount: Count?
 ) -> CK_RV {

@@ -289,8 +289,8 @@ private func point(_ template: AttributeList, _ size: Int) throws(TokenError) ->
     return Array(given.suffix(size))
 }
 
-/// RSAPublicKey (PKCS #1), which is the BIT STRING that ends a SubjectPublicKeyInfo. Its head has 24 bytes from a modulus of
-/// 1,024 bits on, before the length of which no other is taken here.
+/// RSAPublicKey (PKCS #1), which is the BIT STRING that ends a SubjectPublicKeyInfo. Its head has 24 bytes from a
+/// modulus of 1,024 bits on, before the length of which no other is taken here.
 private func rsaPublicKey(_ info: [UInt8]) throws(TokenError) -> [UInt8] {
     guard info.count > 256 else { throw TokenError(.attributeValueInvalid) }
     return Array(info.dropFirst(24))

@@ -1,8 +1,8 @@
 import CAEAD
 import CPKCS11
 
-/// What a mechanism means: the module hashes, verifies and encrypts with public keys, and the vault does what takes a private
-/// or secret key of its own.
+/// What a mechanism means: the module hashes, verifies and encrypts with public keys, and the vault does what takes a
+/// private or secret key of its own.
 struct Mechanism: Sendable {
     enum Purpose: Sendable { case sign, verify, encrypt, decrypt, derive, wrap, unwrap, encapsulate, decapsulate }
 

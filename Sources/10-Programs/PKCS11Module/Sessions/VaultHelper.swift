@@ -4,8 +4,8 @@ import Frames
 
 /// The program that serves the vault of a folder to this process where no daemon runs, and that asks a person.
 enum VaultHelper {
-    /// Starts it, instead of one that was started before. It ends with C_Finalize, or when this process and its children
-    /// have ended.
+    /// Starts it, instead of one that was started before. It ends with C_Finalize, or when this process and its
+    /// children have ended.
     ///
     /// - Returns: The path of its socket; nil if it cannot be started.
     static func start() -> String? {
@@ -43,8 +43,8 @@ enum VaultHelper {
         }
     }
 
-    /// Returns the program `keychain`: of the installation that this library belongs to, or on the path. Nil in a program
-    /// with more rights than its user, which starts nothing that the user chose.
+    /// Returns the program `keychain`: of the installation that this library belongs to, or on the path. Nil in a
+    /// program with more rights than its user, which starts nothing that the user chose.
     private static func program() -> String? {
         guard kc_has_raised_rights() == 0 else { return nil }
         var candidates: [String] = []

@@ -7,8 +7,8 @@ import KeychainModel
 /// Makes a key, or takes one in, and stores it in the client's first access group: of a pair, both halves. Replies what
 /// ``UseKey`` finds it by: the SHA-1 of the public key, or a random name of 20 bytes for a secret key.
 ///
-/// - Throws: ``VaultError/invalidRequest(reason:)`` for bytes that are no such key, or for a key that the enclave or the
-///   keychain does not have, ``VaultError/duplicateItem`` for a key that is there.
+/// - Throws: ``VaultError/invalidRequest(reason:)`` for bytes that are no such key, or for a key that the enclave or
+///   the keychain does not have, ``VaultError/duplicateItem`` for a key that is there.
 package struct AddKey: UnaryOperation {
     package enum KeyClass: UInt8, Sendable {
         /// A public key alone, which has ``AddKey/value``.

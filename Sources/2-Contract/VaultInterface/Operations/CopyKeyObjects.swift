@@ -67,8 +67,8 @@ package struct KeyObject: WireValue, Equatable {
     package var identifier: UUID
     package var accessGroup: String
     package var label: String
-    /// SHA-1 of the public key, which halves and certificates of one pair share; the name of a secret key; empty if it is
-    /// not known.
+    /// SHA-1 of the public key, which halves and certificates of one pair share; the name of a secret key; empty if it
+    /// is not known.
     package var hash: Data
     /// What the client that made the key calls it (CKA_ID); empty if it made no choice.
     package var name: Data = Data()

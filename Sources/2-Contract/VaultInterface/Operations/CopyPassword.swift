@@ -3,7 +3,8 @@ import FoundationEssentials
 import Frames
 import KeychainModel
 
-/// Replies the value of a generic password that ``CopyKeyObjects`` sent as an object. Asks a person if the item wants one.
+/// Replies the value of a generic password that ``CopyKeyObjects`` sent as an object. Asks a person if the item wants
+/// one.
 package struct CopyPassword: UnaryOperation {
     package var accessGroup: String
     package var identifier: UUID

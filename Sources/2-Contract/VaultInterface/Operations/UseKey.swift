@@ -3,8 +3,8 @@ import FoundationEssentials
 import Frames
 import KeychainModel
 
-/// Uses a private or secret key of the keychain where it is: in the vault's enclave, or in the vault's process. Its secret
-/// bytes do not go to the client. Asks a person if the key wants one.
+/// Uses a private or secret key of the keychain where it is: in the vault's enclave, or in the vault's process. Its
+/// secret bytes do not go to the client. Asks a person if the key wants one.
 ///
 /// - Throws: ``VaultError/invalidRequest(reason:)`` for an algorithm that the key does not have, or for input that it
 ///   does not take.
