@@ -9,7 +9,7 @@ import Synchronization
 /// After a fork, the child makes a new client: the connections are the parent's.
 package final class KeyClient: Sendable {
     private let sockets: [String]
-    // KeyConnection is for one thread at a time: whoever takes one from the list has it alone.
+    // A connection serves one thread at a time: the thread that takes it from the list has it alone.
     private let resting = Mutex<[Resting]>([])
     private static let mostResting = 16
     private static let mostAttempts = 3

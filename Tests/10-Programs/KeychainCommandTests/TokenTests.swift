@@ -200,7 +200,7 @@ import Testing
         place.expect(outcome, ["here", "thread", "thread", "thread", "thread", "child", "parent"])
     }
 
-    /// Passwords are no objects, unless whoever starts the program says so.
+    /// A program sees no passwords, unless its environment asks for them.
     @Test func passwordsIfAskedFor() throws {
         let outcome = try place.shell(
             #"""

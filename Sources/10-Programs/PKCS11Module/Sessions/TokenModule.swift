@@ -187,7 +187,7 @@ final class TokenModule: @unchecked Sendable {
 
     /// Asks the daemon what there is, and returns it by its handles.
     func refresh() throws(TokenError) -> [CK_OBJECT_HANDLE: TokenObject] {
-        // Whoever started the program decides whether it sees passwords.
+        // The environment of the program says whether it sees passwords.
         let includingPasswords = kc_environment("KEYCHAIN_PKCS11_DATA").map { String(cString: $0) } == "1"
         let objects = try asking { client throws(KeyClientError) in
             try client.objects(includingPasswords: includingPasswords)
