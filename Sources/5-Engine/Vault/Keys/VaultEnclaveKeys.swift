@@ -76,8 +76,8 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
         }
     }
 
-    /// Uses a key that needs nothing but its class key. It does not check the client. The caller has found the record in
-    /// an item, through the gate, which has checked the client and recorded the use.
+    /// Uses a key that needs nothing but its class key. It does not check the client. The caller has found the record
+    /// in an item, through the gate, which has checked the client and recorded the use.
     ///
     /// - Returns: Nil for a key that needs a person or an application password.
     func useUnguarded(_ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation) throws(VaultError) -> Data? {
