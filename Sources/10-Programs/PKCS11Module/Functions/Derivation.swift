@@ -71,7 +71,7 @@ private func derived(
     return Array(key.prefix(count))
 }
 
-/// Makes a key of a secret that was agreed on, unwrapped or generated.
+/// Makes a secret key, of the vault or of the session, from bytes that were agreed on, unwrapped, generated or given.
 func addSecret(
     _ secret: inout [UInt8], _ template: AttributeList, _ session: CK_SESSION_HANDLE
 ) throws(TokenError) -> CK_OBJECT_HANDLE {
@@ -96,7 +96,7 @@ private func sessionObject(
     var object = TokenObject(
         .init(kind: .secretKey, keyType: family.number, sizeInBits: 8 * secret.count), .bytes(bytes), in: session,
         template)
-    // A secret that two keys agreed on is for anything, unless its maker says what for.
+    // A session's secret key is for every use, unless its maker says which.
     for purpose in [Mechanism.Purpose.sign, .verify, .encrypt, .decrypt, .wrap, .unwrap, .derive] {
         object.attributes.set(purpose.attribute, template.values[purpose.attribute] ?? [1])
     }
@@ -105,7 +105,7 @@ private func sessionObject(
 
 // MARK: Wrapping
 
-/// A secret key of a session that may leave it.
+/// Returns the bytes of a session's secret key. Throws CKR_KEY_UNEXTRACTABLE for any other key.
 private func extractable(_ handle: CK_OBJECT_HANDLE) throws(TokenError) -> SecretBytes {
     let object = try TokenModule.shared.object(handle)
     guard case .bytes(let bytes) = object.secret, object.attributes.values[Attribute.extractable] == [1] else {

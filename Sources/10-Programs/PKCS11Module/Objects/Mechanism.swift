@@ -41,7 +41,7 @@ struct Mechanism: Sendable {
         }
     }
 
-    /// How CAEAD calls what a secret key does; nil for HMAC.
+    /// The cipher of CAEAD; nil for HMAC and for mechanisms of other keys.
     var secretCipher: secret_cipher? {
         switch scheme {
         case KC_AES_GCM: SECRET_AES_GCM
@@ -111,7 +111,7 @@ struct Mechanism: Sendable {
         case Self.rsaPSS: self.init(KC_RSA_PSS, try Self.pssHash(mechanism, nil))
         case Self.ecdsa, Self.ecdh: self.init(KC_ECDSA)
         case Self.eddsa:
-            // The parameter, if there is one, asks for a context or for a digest first: neither is there.
+            // A parameter would ask for Ed25519ctx or Ed25519ph (RFC 8032), which the keychain does not have.
             try Self.requireNone(mechanism)
             self.init(KC_EDDSA)
         case Self.mldsa:

@@ -152,7 +152,7 @@ final class TokenModule: @unchecked Sendable {
 
     func isLoggedIn() throws(TokenError) -> Bool { try initialized { state throws(TokenError) in state.isLoggedIn } }
 
-    /// No PIN is needed: the vault asks whom it has to. Programs that log in all the same are told that they have.
+    /// Any PIN is right: the vault itself asks a person where that is needed. It only remembers the state.
     func log(in isIn: Bool, _ handle: CK_SESSION_HANDLE) throws(TokenError) {
         try session(handle) { _ throws(TokenError) in }
         try initialized { state throws(TokenError) in
@@ -174,7 +174,7 @@ final class TokenModule: @unchecked Sendable {
         try session(handle) { session throws(TokenError) in
             guard session.found == nil else { throw TokenError(.operationActive) }
         }
-        // What is asked of sessions alone is no business of the vault's.
+        // A search for objects of sessions does not need the vault.
         let seen = template.values[Attribute.token] == [0] ? [:] : try refresh()
         try initialized { state throws(TokenError) in
             guard state.sessions[handle] != nil else { throw TokenError(.sessionHandleInvalid) }
@@ -237,7 +237,7 @@ final class TokenModule: @unchecked Sendable {
         }
     }
 
-    /// More is a leak of the program that makes them.
+    /// The most objects at once; more is a leak of the program that makes them.
     private static let mostObjects = 1 << 17
 
     /// Deletes an object.
@@ -251,7 +251,7 @@ final class TokenModule: @unchecked Sendable {
                 return nil
             }
             guard state.sessions[session]?.isReadWrite == true else { throw TokenError(.sessionReadOnly) }
-            // The identifier of what the lock hides is not known.
+            // The lock hides the private half, so its identifier is not known.
             guard !object.source.isHidden else { throw TokenError(.userNotLoggedIn) }
             let isShared = state.objects.values.contains {
                 $0.source.identifier == object.source.identifier && $0.source.kind == .privateKey && !$0.source.isHidden
@@ -292,7 +292,7 @@ final class TokenModule: @unchecked Sendable {
 /// Where the vault is.
 enum VaultSockets {
     private static func place() -> VaultPlace? {
-        // A program with more rights than its user does not look where the user says.
+        // In a program with more rights than its user, kc_environment returns nothing.
         try? VaultPlace { name in kc_environment(name).map { String(cString: $0) } }
     }
 
