@@ -9,7 +9,7 @@ import Synchronization
 /// After a fork, the child makes a new client: the connections are the parent's.
 package final class KeyClient: Sendable {
     private let sockets: [String]
-    // A connection serves one thread at a time: the thread that takes it from the list has it alone.
+    // A connection is for one thread at a time: a thread takes it out of the list and puts it back.
     private let resting = Mutex<[Resting]>([])
     private static let mostResting = 16
     private static let mostAttempts = 3
@@ -96,7 +96,7 @@ package final class KeyClient: Sendable {
         return result
     }
 
-    /// Makes a key, or takes one in, and returns what it is found by: ``ClientKeyObject/hash``.
+    /// Makes or imports a key, and returns its ``ClientKeyObject/hash``.
     package func add(_ key: NewClientKey) throws(KeyClientError) -> [UInt8] {
         var hash: [UInt8] = []
         try perform(47, isRepeatable: false) { buffer in
@@ -173,7 +173,7 @@ package final class KeyClient: Sendable {
                 put(connection)
                 throw error
             case .lost(let reason):
-                // Most often all connections ended at once, with the daemon.
+                // A daemon that ends closes all connections, so the others are of no use either.
                 resting.withLock { $0 = [] }
                 guard isRepeatable, attempt < Self.mostAttempts else { throw .unreachable(reason: reason) }
                 attempt += 1
