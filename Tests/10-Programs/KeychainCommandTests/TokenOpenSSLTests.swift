@@ -74,11 +74,22 @@ import Testing
         place.expect(outcome, ["text", "text", "text", "text"])
     }
 
+    /// The installed daemon knows a service of another user by its unit, which a test has none of: the user stands for it.
+    @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
+    func nginxWithTheInstalledDaemon(way: Way) throws {
+        let rules = try TokenPlace.block("{\n").replacing(#""unit": "nginx.service""#, with: #""uid": 33"#)
+        try nginx(way, rules, isInstalled: true)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
     func nginxWithWorkersOfAnotherUser(way: Way) throws {
+        try nginx(way, TokenPlace.block(#"{"version": 1"#), isInstalled: false)
+    }
+
+    private func nginx(_ way: Way, _ rules: String, isInstalled: Bool) throws {
         let key = way == .engine ? "engine:pkcs11:pkcs11:token=keychain;object=web;type=private" : "$HOME/web.key"
         let outcome = try place.served(
-            entitlements: try TokenPlace.block(#"{"version": 1"#),
+            entitlements: rules, isInstalled: isInstalled,
             #"""
             # The workers have to reach the socket.
             chmod 711 "$HOME"

@@ -89,7 +89,8 @@ private func pair(
         // A session's keys are the program's own choice.
         let sizes: [CK_ULONG] = template.isOfToken ? [2048, 3072, 4096] : [1024, 2048, 3072, 4096]
         let exponent = template.values[Attribute.publicExponent]?.drop { $0 == 0 } ?? [1, 0, 1]
-        guard sizes.contains(bits), exponent.elementsEqual([1, 0, 1]) else { throw TokenError(.attributeValueInvalid) }
+        guard sizes.contains(bits) else { throw TokenError(.keySizeRange) }
+        guard exponent.elementsEqual([1, 0, 1]) else { throw TokenError(.attributeValueInvalid) }
         return (.rsa, UInt32(clamping: bits))
     case Mechanism.ecGeneration: return (.ellipticCurve, try template.curve())
     case Mechanism.edwardsGeneration:
@@ -292,7 +293,7 @@ private func point(_ template: AttributeList, _ size: Int) throws(TokenError) ->
 /// Returns the RSAPublicKey (PKCS #1) in a SubjectPublicKeyInfo, which ends with it. With a modulus of 2,048 bits or
 /// more, 24 bytes come before it. The vault refuses what this cuts out of a shorter one.
 private func rsaPublicKey(_ info: [UInt8]) throws(TokenError) -> [UInt8] {
-    guard info.count > 256 else { throw TokenError(.attributeValueInvalid) }
+    guard info.count >= 294 else { throw TokenError(.attributeValueInvalid) }
     return Array(info.dropFirst(24))
 }
 

@@ -33,18 +33,21 @@ func deriveKey(
         } else {
             secret = try TokenModule.shared.use(object, to: .derive, by: algorithm, peer)
         }
+        defer { secret.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         let length = template.number(Attribute.valueLength)
         if let hash {
             guard let length, (1...1024).contains(length) else { throw TokenError(.templateIncomplete) }
             var agreed = secret
-            secret = try derived(from: secret, hash, shared, count: Int(clamping: length))
-            agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+            defer { agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+            secret = try derived(from: agreed, hash, shared, count: Int(clamping: length))
         } else if let length {
             // The leftmost bytes go (section 6.3.21 of version 3.2).
             guard length > 0, length <= CK_ULONG(clamping: secret.count) else {
                 throw TokenError(.templateInconsistent)
             }
-            secret = Array(secret.suffix(Int(clamping: length)))
+            var agreed = secret
+            defer { agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+            secret = Array(agreed.suffix(Int(clamping: length)))
         }
         handle.pointee = try addSecret(&secret, template, session)
     }

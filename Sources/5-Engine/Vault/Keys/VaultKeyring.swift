@@ -49,9 +49,27 @@ struct VaultKeyring: KeyUsing {
         do throws(VaultError) {
             return try session.perform(CopyItems(query, includingValues: includingValues))
         } catch {
-            guard error == .itemNotFound else { throw error }
-            return []
+            switch error {
+            case .itemNotFound: return []
+            case .interactionNotAllowed: break
+            default: throw error
+            }
         }
+        // Before the first unlocking, a search finds that it may overlook items. Each class by itself is searched whole,
+        // or not at all.
+        var found: [StoredItem] = []
+        for protection in ProtectionClass.allCases {
+            query.attributes[.accessible] = .string(protection.rawValue)
+            do throws(VaultError) {
+                found += try session.perform(CopyItems(query, includingValues: includingValues))
+            } catch {
+                switch error {
+                case .itemNotFound, .interactionNotAllowed: continue
+                default: throw error
+                }
+            }
+        }
+        return found
     }
 
     /// `kSecAttrKeyClassSymmetric`
