@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # Some of the tests, by a regular expression, as `swift test --filter` takes it.
 FILTER ?=
 
-.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench house lint format install install-security uninstall clean
+.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench house lint format install install-security uninstall release clean
 
 PREFIX ?= /usr/local
 SECONDS ?= 600
@@ -74,6 +74,9 @@ install-security: install ## And install it under the name of Apple's command, s
 
 uninstall: ## Remove what install put under PREFIX
 	Scripts/install/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+release: ## Check, build, list, sum and sign the files of a version, and print the tag to push
+	Scripts/release/release.sh
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-* Examples/*/.build

@@ -2,6 +2,7 @@
 # Installs what this package needs from the system and is missing; safe to run again at any time.
 #
 #   Scripts/install/setup.sh          what a build needs
+#   Scripts/install/setup.sh --quickstart  and OpenSSL, with what makes it use a PKCS #11 module
 #   Scripts/install/setup.sh --tests  and what the tests need
 #   Scripts/install/setup.sh --peers  and the programs that only the long tests use: windows, mail, containers
 #   Scripts/install/setup.sh --example  and what Examples/run.sh needs
@@ -39,6 +40,13 @@ if command -v pkg-config >/dev/null; then
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
 else
     missing+=(pkg-config libsodium-dev libsqlite3-dev)
+fi
+if [[ ${1-} == --quickstart ]]; then
+    command -v openssl >/dev/null || missing+=(openssl)
+    # Debian 13 has the provider, and Debian 12 the engine.
+    compgen -G '/usr/lib/*/ossl-modules/pkcs11.so' >/dev/null || compgen -G '/usr/lib/*/engines-3/pkcs11.so' >/dev/null ||
+        if apt-cache show pkcs11-provider >/dev/null 2>&1; then missing+=(pkcs11-provider)
+        else missing+=(libengine-pkcs11-openssl); fi
 fi
 if ((tests)) || [[ ${1-} == --example ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
