@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.."
 
 # Without a search path of its own a program does not look for libraries beside itself.
 printf -- '-c release --static-swift-stdlib --disable-local-rpath'
+# The folder of the build machine does not go into the programs: neither with messages of C code, nor as debug information.
+printf -- ' -Xswiftc -file-prefix-map -Xswiftc %s=swift-keychain -Xcc -ffile-prefix-map=%s=swift-keychain' "$PWD" "$PWD"
 # The static runtime asks for every symbol to be exported, which keeps what nobody calls and makes each start look
 # through all of them.
 printf -- ' -Xlinker --version-script=%s' "$PWD/Scripts/install/exported-symbols.map"
