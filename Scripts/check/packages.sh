@@ -2,8 +2,9 @@
 # Checks the package for Debian and the container image, which `make deb image` has made. It needs root, and Debian's
 # archive for the first run.
 #
-#   Scripts/check/packages.sh PROGRAMS          both
-#   Scripts/check/packages.sh PROGRAMS deb      the package: its content, and a life with it on Debian 12 and 13
+#   Scripts/check/packages.sh PROGRAMS          all of these
+#   Scripts/check/packages.sh PROGRAMS content  what the package has in it
+#   Scripts/check/packages.sh PROGRAMS life     a life with it on Debian 12 and 13
 #   Scripts/check/packages.sh PROGRAMS image    the image
 #
 # PROGRAMS is the folder where the programs were built, of which a package of a version before is made.
@@ -51,7 +52,7 @@ content() {
     is 'no program changes its user' '' "$(find "$tree" -perm /7000)"
     is 'nobody but root writes a file' '' "$(find "$tree" ! -type l -perm /022)"
     is 'all belongs to root' '' "$(dpkg-deb -c "$package" | awk '$2 != "root/root"')"
-    is 'the folder of the build is in no file' '' "$(grep -rlaF -e "$PWD" -e "${HOME:-/root}/" "$tree")"
+    is 'the folder of the build is in no file' '' "$(grep -rlaF -e "$PWD" "$tree")"
     is 'no library is looked for beside the programs' '' \
         "$(readelf -d "$tree/usr/bin/keychain" "$tree"/usr/lib/*/pkcs11/*.so | grep -E 'RPATH|RUNPATH')"
     Scripts/install/debian.sh "$programs" "$place/again" >/dev/null
@@ -99,6 +100,7 @@ WantedBy=default.target
 END
     systemctl --root="$root" --quiet enable life.service
     timeout --kill-after 10 1000 systemd-nspawn --quiet --register=no --keep-unit --private-network \
+        --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
         --machine="keychain-$suite" --directory="$root" --boot >"$place/$suite.console" 2>&1 </dev/null &
     machine=$!
     wait "$machine" || true
@@ -110,13 +112,13 @@ END
     count=$((count + BASH_REMATCH[1]))
 }
 
-if [[ $what != image ]]; then
-    [[ -e $package ]] || fail "there is no $package: make deb"
-    content
+[[ -e $package ]] || fail "there is no $package: make deb"
+if [[ $what == all || $what == content ]]; then content; fi
+if [[ $what == all || $what == life ]]; then
     older=$(Scripts/install/debian.sh "$programs" "$place/older" 0.0.1)
     for suite in bookworm trixie; do life "$suite" "$older"; done
 fi
-if [[ $what != deb ]]; then
+if [[ $what == all || $what == image ]]; then
     Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar"
 fi
 echo "packages: $count checks passed"

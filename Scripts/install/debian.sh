@@ -34,6 +34,8 @@ swift-keychain ($version) unstable; urgency=medium
 
  -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
+# Whenever the sources were checked out.
+find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 # -d: what a build needs is looked for by setup.sh, and the compiler is no package.
 if ! (cd "$tree" && dpkg-buildpackage --build=binary --no-sign -d) >"$place/log" 2>&1; then
     cat "$place/log" >&2

@@ -23,6 +23,8 @@ known=$(swiftc -frontend -help-hidden 2>/dev/null || true)
 if [[ $known == *"$direct"* ]]; then
     printf -- ' -Xswiftc -Xfrontend -Xswiftc %s' "$direct"
 fi
+# The table of the functions in other libraries is complete and read-only before the program starts.
+printf -- ' -Xlinker -z -Xlinker now'
 # Relocations take a byte instead of 24. The C library reads this form since version 2.36.
 libc=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
 if [[ $libc == glibc\ * && $(printf '%s\n' 2.36 "${libc#glibc }" | sort -V | head -n 1) == 2.36 ]]; then
