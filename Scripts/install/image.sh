@@ -92,7 +92,7 @@ chown "$user:$user" "$root"/{run,var/lib}/keychain
 chmod 700 "$root/var/lib/keychain"
 find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 
-container=$(buildah "${storage[@]}" from scratch)
+container=$(buildah "${storage[@]}" from --format docker scratch)
 mounted=$(buildah "${storage[@]}" mount "$container")
 cp -a "$root/." "$mounted"
 touch --date="@$SOURCE_DATE_EPOCH" "$mounted"
@@ -115,9 +115,33 @@ buildah "${storage[@]}" config \
     --label "org.opencontainers.image.base.name=debian:$suite" \
     "$container"
 # Docker's form, which keeps the check of health.
-image=$(buildah "${storage[@]}" commit --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$container")
+built=$(buildah "${storage[@]}" commit --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" "$container")
 archive=keychain-$version.docker.tar
-rm -f "$target/$archive"
-buildah "${storage[@]}" push --quiet "$image" "docker-archive:$target/$archive:localhost/keychain:$version"
+buildah "${storage[@]}" push --quiet "$built" "docker-archive:$place/archive:localhost/keychain:$version"
+# buildah writes the names of the container in which it worked. Without them, the same content has the same digest.
+image=$(python3 - "$place/archive" "$target/$archive" <<'END'
+import hashlib, io, json, sys, tarfile
+
+with tarfile.open(sys.argv[1]) as archive:
+    manifest = json.load(archive.extractfile("manifest.json"))
+    config = json.load(archive.extractfile(manifest[0]["Config"]))
+    for name in ["container", "container_config"]:
+        config.pop(name, None)
+    config["config"].pop("Hostname", None)
+    text = json.dumps(config, sort_keys=True).encode()
+    digest = hashlib.sha256(text).hexdigest()
+    manifest[0]["Config"] = digest + ".json"
+    with tarfile.open(sys.argv[2], "w", format=tarfile.USTAR_FORMAT) as result:
+        def add(name, file, size):
+            entry = tarfile.TarInfo(name)
+            entry.size = size
+            result.addfile(entry, file)
+        for name, content in [("manifest.json", json.dumps(manifest).encode()), (digest + ".json", text)]:
+            add(name, io.BytesIO(content), len(content))
+        for layer in manifest[0]["Layers"]:
+            add(layer, archive.extractfile(layer), archive.getmember(layer).size)
+print("sha256:" + digest)
+END
+)
 (cd "$target" && sha256sum "$archive" >"$archive.sha256")
 echo "$target/$archive $image"

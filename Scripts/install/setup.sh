@@ -209,6 +209,7 @@ if [[ ${1-} == --packages || ${1-} == --peers ]]; then
     command -v buildah >/dev/null || missing+=(buildah)
     command -v podman >/dev/null || missing+=(podman)
     command -v crun >/dev/null || missing+=(crun)
+    command -v swtpm >/dev/null || missing+=(swtpm)
 fi
 
 # The vectors that Tests/Support/Vectors/test-vectors.txt names, where the tests look for them.
