@@ -1,5 +1,5 @@
 #!/bin/bash
-# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process: it installs
+# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process. It installs
 # the package of a version before, uses it, upgrades with vaults in use, removes, purges and installs again.
 #
 #   packages-machine.sh OLD NEW     two packages
@@ -33,6 +33,8 @@ alice() {
 }
 # Runs a command as a service of the system of its own.
 service() { systemd-run --quiet --wait --pipe --unit "$1" --uid "$2" bash -c "$3" 2>&1; }
+# Installs a package.
+get() { apt-get install -y -q --no-install-recommends "$1" >/root/log 2>&1; }
 system_pid() { systemctl show --property MainPID --value keychaind.service; }
 user_pid() { alice 'systemctl --user show --property MainPID --value keychaind.service'; }
 # Unlike the passcode of a person, these are not worth stretching.
@@ -44,9 +46,9 @@ useradd --create-home --shell /bin/bash bob
 
 # --- Install
 
-has 'apt takes the other program called keychain away, and says so' ' keychain' \
-    "$(dpkg -s keychain >/dev/null && apt-get install -y -q --no-install-recommends --simulate "$old" 2>&1 | grep -A1 REMOVED)"
-apt-get install -y -q --no-install-recommends "$old" >/root/log 2>&1 || fail 'apt installs' "$(cat /root/log)"
+dpkg -s keychain >/dev/null || fail 'the other program called keychain is there'
+get "$old" || fail 'apt installs' "$(cat /root/log)"
+has 'apt takes the other program called keychain away, and says so' ' keychain' "$(grep -A1 REMOVED /root/log)"
 has 'the program starts' '.' "$(keychain --version)"
 is 'a library is found' '' "$(ldd /usr/bin/keychain /usr/lib/*/pkcs11/libkeychain-pkcs11.so | grep 'not found')"
 depends=$(dpkg-query -W -f '${Depends}' swift-keychain)
@@ -64,8 +66,9 @@ is 'no daemon is enabled' 'disabled disabled' \
     "$(systemctl is-enabled keychaind.socket) $(systemctl --global is-enabled keychaind.socket)"
 is 'the user of the daemon has no shell' '/usr/sbin/nologin' "$(getent passwd keychain | cut -d: -f7)"
 is 'no vault is made' '' "$(ls -d /var/lib/keychain 2>/dev/null)"
-is 'pages are there' 0 "$(ls /usr/share/man/man1/keychain-get.1.gz /usr/share/man/man8/keychaind.8.gz >/dev/null 2>&1; echo $?)"
-is 'units are well-formed' '' "$(systemd-analyze verify --man=no /usr/lib/systemd/system/keychaind.{socket,service} 2>&1 | grep keychain)"
+is 'pages are there' 0 "$(ls /usr/share/man/man{1/keychain-get.1,8/keychaind.8}.gz >/dev/null 2>&1; echo $?)"
+is 'units are well-formed' '' \
+    "$(systemd-analyze verify --man=no /usr/lib/systemd/system/keychaind.{socket,service} 2>&1 | grep keychain)"
 is 'zsh looks where the completions are' '#compdef keychain' "$(head -n 1 /usr/share/zsh/vendor-completions/_keychain)"
 
 # --- Use it: without a daemon
@@ -87,9 +90,11 @@ alice 'systemctl --user enable --now keychaind.socket' >/root/log 2>&1 || fail '
 has 'the daemon answers' 'answers' "$(alice 'keychain status | grep daemon')"
 is 'it has the vault' 'battery staple' "$(alice 'keychain get mail.example.org alice')"
 printf right >/home/alice/passcode; chown alice: /home/alice/passcode; chmod 600 /home/alice/passcode
-alice "keychain passcode set $weak --new-passcode-fd 3 3<passcode" >/root/log || fail 'a passcode is set' "$(cat /root/log)"
+alice "keychain passcode set $weak --new-passcode-fd 3 3<passcode" >/root/log ||
+    fail 'a passcode is set' "$(cat /root/log)"
 is 'it is locked' '36' "$(alice 'keychain lock; keychain status --check >/dev/null 2>&1; echo $?')"
-is 'a locked vault keeps its secrets' '36' "$(alice 'keychain get mail.example.org alice >/dev/null 2>&1 </dev/null; echo $?')"
+is 'a locked vault keeps its secrets' '36' \
+    "$(alice 'keychain get mail.example.org alice >/dev/null 2>&1 </dev/null; echo $?')"
 is 'the passcode unlocks it' 'battery staple' \
     "$(alice 'keychain unlock --passcode-fd 3 3<passcode >/dev/null && keychain get mail.example.org alice')"
 # What alice runs here is a service of the system, so it has no group that is called after the program.
@@ -117,8 +122,9 @@ systemctl enable --now keychaind.socket >/root/log 2>&1 || fail 'the socket of t
 printf master >/root/passcode
 KEYCHAIN_SOCKET=$system keychain passcode set $weak --new-passcode-fd 3 3</root/passcode >/root/log 2>&1 ||
     fail 'root sets the passcode' "$(cat /root/log; journalctl -u keychaind --no-pager | tail -n 20)"
-is 'a service stores and reads' 'for mail' "$(service mail.service bob \
-    "export KEYCHAIN_SOCKET=$system; printf 'for mail' | keychain set smtp relay --group TEAM.mail && keychain get smtp relay --group TEAM.mail")"
+mail() { service mail.service bob "KEYCHAIN_SOCKET=$system keychain get smtp relay --group TEAM.mail"; }
+service mail.service bob "printf 'for mail' | KEYCHAIN_SOCKET=$system keychain set smtp relay --group TEAM.mail"
+is 'a service stores and reads' 'for mail' "$(mail)"
 has 'another service gets nothing' 'keychain:' "$(service web.service bob \
     "KEYCHAIN_SOCKET=$system keychain get smtp relay --group TEAM.mail")"
 is 'the vault is private' 'keychain 700' "$(stat -c '%U %a' /var/lib/keychain)"
@@ -126,15 +132,17 @@ is 'the vault is private' 'keychain 700' "$(stat -c '%U %a' /var/lib/keychain)"
 # --- Upgrade, with both daemons in use
 
 before=$(system_pid) user_before=$(user_pid)
-apt-get install -y -q --no-install-recommends "$new" >/root/log 2>&1 || fail 'the upgrade succeeds' "$(cat /root/log)"
+get "$new" || fail 'the upgrade succeeds' "$(cat /root/log)"
 log=$(cat /root/log)
 is 'the new version is there' "$(dpkg-deb -f "$new" Version)" "$(keychain --version)"
 has 'it says that the daemon was restarted' 'restarted keychaind' "$log"
-[[ $(system_pid) != "$before" && $(system_pid) != 0 ]] || fail 'the daemon of the system is another' "$before $(system_pid)" "$log"
+[[ $(system_pid) != "$before" && $(system_pid) != 0 ]] ||
+    fail 'the daemon of the system is another' "$before $(system_pid)" "$log"
 is 'it runs the new program' /usr/bin/keychain "$(readlink "/proc/$(system_pid)/exe")"
-is 'the daemon of the system is locked' '36' "$(KEYCHAIN_SOCKET=$system keychain status --check >/dev/null 2>&1; echo $?)"
+is 'the daemon of the system is locked' '36' \
+    "$(KEYCHAIN_SOCKET=$system keychain status --check >/dev/null 2>&1; echo $?)"
 KEYCHAIN_SOCKET=$system keychain unlock --passcode-fd 3 3</root/passcode >/dev/null
-is 'its vault is as before' 'for mail' "$(service mail.service bob "KEYCHAIN_SOCKET=$system keychain get smtp relay --group TEAM.mail")"
+is 'its vault is as before' 'for mail' "$(mail)"
 is 'the daemon of the user goes on' "$user_before" "$(user_pid)"
 has 'the upgrade says whose' 'still run the former version: alice' "$log"
 has 'the new program says what to do' 'restart keychaind' "$(alice 'keychain list')"
@@ -179,10 +187,10 @@ alice 'systemctl --user stop keychaind.socket keychaind.service' >/dev/null
 
 # --- Install again
 
-apt-get install -y -q --no-install-recommends "$new" >/root/log 2>&1 || fail 'the package is installed again' "$(cat /root/log)"
+get "$new" || fail 'the package is installed again' "$(cat /root/log)"
 systemctl enable --now keychaind.socket >/dev/null 2>&1
 KEYCHAIN_SOCKET=$system keychain unlock --passcode-fd 3 3</root/passcode >/dev/null
-is 'the vault of the system is as before' 'for mail' "$(service mail.service bob "KEYCHAIN_SOCKET=$system keychain get smtp relay --group TEAM.mail")"
+is 'the vault of the system is as before' 'for mail' "$(mail)"
 alice 'systemctl --user daemon-reload; systemctl --user start keychaind.socket'
 is 'and so is that of the user' 'battery staple' \
     "$(alice 'keychain unlock --passcode-fd 3 3<passcode >/dev/null && keychain get mail.example.org alice')"
@@ -190,7 +198,7 @@ is 'and so is that of the user' 'battery staple' \
 # --- A disk that is full
 
 dpkg --purge swift-keychain >/dev/null 2>&1
-apt-get install -y -q --no-install-recommends "$old" >/root/log 2>&1 || fail 'the old version is installed' "$(cat /root/log)"
+get "$old" || fail 'the old version is installed' "$(cat /root/log)"
 systemctl enable --now keychaind.socket >/dev/null 2>&1
 KEYCHAIN_SOCKET=$system keychain unlock --passcode-fd 3 3</root/passcode >/dev/null
 before=$(system_pid)
@@ -201,7 +209,7 @@ has 'a full disk is noticed' 'No space left' "$log"
 rm /filler
 is 'the program is the former one' "$sum" "$(sha256sum </usr/bin/keychain)"
 is 'the daemon goes on' "$before" "$(system_pid)"
-is 'its vault is as before' 'for mail' "$(service mail.service bob "KEYCHAIN_SOCKET=$system keychain get smtp relay --group TEAM.mail")"
+is 'its vault is as before' 'for mail' "$(mail)"
 dpkg -i "$new" >/root/log 2>&1 || fail 'the upgrade succeeds when there is room' "$(cat /root/log)"
 is 'the upgrade succeeds when there is room' "$(dpkg-deb -f "$new" Version)" "$(keychain --version)"
 

@@ -7,7 +7,7 @@
 #   Scripts/check/packages.sh PROGRAMS life     a life with it on Debian 12 and 13
 #   Scripts/check/packages.sh PROGRAMS image    the image
 #
-# PROGRAMS is the folder where the programs were built, of which a package of a version before is made.
+# PROGRAMS is the folder where the programs were built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 programs=$(realpath "$1")
@@ -55,7 +55,9 @@ content() {
     is 'the folder of the build is in no file' '' "$(grep -rlaF -e "$PWD" "$tree")"
     is 'no library is looked for beside the programs' '' \
         "$(readelf -d "$tree/usr/bin/keychain" "$tree"/usr/lib/*/pkcs11/*.so | grep -E 'RPATH|RUNPATH')"
-    Scripts/install/debian.sh "$programs" "$place/again" >/dev/null
+    # At the time of the package, since somebody may have made a commit after it.
+    SOURCE_DATE_EPOCH=$(date -d "$(zcat "$tree/usr/share/doc/swift-keychain/changelog.gz" | sed -n 's/^ -- .*>  //p')" +%s) \
+        Scripts/install/debian.sh "$programs" "$place/again" >/dev/null
     is 'made again, it has the same bytes' "$(sha256sum <"$package")" "$(sha256sum <"$place/again/${package##*/}")"
 }
 
@@ -115,8 +117,11 @@ END
 [[ -e $package ]] || fail "there is no $package: make deb"
 if [[ $what == all || $what == content ]]; then content; fi
 if [[ $what == all || $what == life ]]; then
-    older=$(Scripts/install/debian.sh "$programs" "$place/older" 0.0.1)
-    for suite in bookworm trixie; do life "$suite" "$older"; done
+    # The same as a version before.
+    dpkg-deb --raw-extract "$package" "$place/former"
+    sed -i 's/^Version: .*/Version: 0.0.1/' "$place/former/DEBIAN/control"
+    dpkg-deb -Znone --root-owner-group --build "$place/former" "$place/older.deb" >/dev/null
+    for suite in bookworm trixie; do life "$suite" "$place/older.deb"; done
 fi
 if [[ $what == all || $what == image ]]; then
     Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar"

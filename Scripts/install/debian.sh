@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Makes a package for Debian of the built programs, and a file with its sum.
 #
-#   Scripts/install/debian.sh PROGRAMS TARGET [VERSION]
+#   Scripts/install/debian.sh PROGRAMS TARGET
 #
-# PROGRAMS is the folder where they were built. VERSION, for tests of upgrades, is another version than that of the
-# programs. The same programs and sources give the same bytes.
+# PROGRAMS is the folder where they were built. The same programs and sources give the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 programs=$(realpath "$1")
@@ -12,8 +11,10 @@ mkdir -p "$2"
 target=$(realpath "$2")
 version=$(Scripts/install/version.sh)
 built=$("$programs/keychain" --version)
-[[ $built == "$version" ]] || { echo "debian: the programs are of version $built, not $version: build them again" >&2; exit 1; }
-version=${3:-$version}
+[[ $built == "$version" ]] || {
+    echo "debian: the programs are of version $built, not $version: build them again" >&2
+    exit 1
+}
 
 # The times of files and of the changelog. Outside of git it has to be given.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}

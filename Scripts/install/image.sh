@@ -84,7 +84,10 @@ dpkg-deb -f "$package" >"$root/var/lib/dpkg/status.d/swift-keychain"
 cp "$debian/usr/lib/os-release" "$root/usr/lib/os-release"
 ln -s ../usr/lib/os-release "$root/etc/os-release"
 cat "$debian"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
-printf '%s\n' 'root:x:0:0:root:/root:/usr/sbin/nologin' "keychain:x:$user:$user::/var/lib/keychain:/usr/sbin/nologin" >"$root/etc/passwd"
+cat >"$root/etc/passwd" <<END
+root:x:0:0:root:/root:/usr/sbin/nologin
+keychain:x:$user:$user::/var/lib/keychain:/usr/sbin/nologin
+END
 printf '%s\n' 'root:x:0:' "keychain:x:$user:" >"$root/etc/group"
 printf '%s\n' 'passwd: files' 'group: files' 'hosts: files dns' >"$root/etc/nsswitch.conf"
 chmod 1777 "$root/tmp"
@@ -102,10 +105,12 @@ buildah "${storage[@]}" config \
     --user "$user:$user" --workingdir / \
     --entrypoint '["/usr/bin/keychaind"]' \
     --cmd '--system --home /var/lib/keychain/vault' \
-    --env PATH=/usr/bin --env KEYCHAIN_SOCKET=/run/keychain/socket --env SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
+    --env PATH=/usr/bin --env KEYCHAIN_SOCKET=/run/keychain/socket \
+    --env SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
     --volume /run/keychain --volume /var/lib/keychain \
     --stop-signal SIGTERM \
-    --healthcheck 'CMD /usr/bin/keychain status' --healthcheck-interval 30s --healthcheck-timeout 10s --healthcheck-retries 3 \
+    --healthcheck 'CMD /usr/bin/keychain status' \
+    --healthcheck-interval 30s --healthcheck-timeout 10s --healthcheck-retries 3 \
     --label org.opencontainers.image.title=keychaind \
     --label 'org.opencontainers.image.description=Keychain for passwords, keys and certificates: the daemon for a pod' \
     --label "org.opencontainers.image.version=$version" \

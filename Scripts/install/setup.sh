@@ -155,6 +155,9 @@ if ((tests)); then
     # Version 9.20 or later takes keys from a provider of OpenSSL.
     [[ $(dnssec-keyfromlabel -V 2>/dev/null) =~ \ 9\.(2[0-9]|[3-9][0-9])\. ]] || missing+=(bind9-utils)
     [[ $(java --list-modules 2>/dev/null) == *jdk.crypto.cryptoki* ]] || missing+=(default-jre-headless)
+    # What makes the package for Debian.
+    command -v dpkg-buildpackage >/dev/null || missing+=(dpkg-dev)
+    command -v dh >/dev/null || missing+=(debhelper)
     # What a library exports.
     command -v nm >/dev/null || missing+=(binutils)
     # It fetches the vectors of other people; see below.
