@@ -75,7 +75,7 @@ struct TokenPlace {
     ) throws -> ProgramOutcome {
         let rights =
             isInstalled
-            ? "declare -a rights=(setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all --bounding-set -all)\noptions=--landlock\nmkdir -p sockets served; chown nobody sockets served daemon.log entitlements.json; chmod 711 .\n"
+            ? "declare -a rights=(setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all --bounding-set -all)\noptions=--landlock\nmkdir sockets; mkdir -m 700 served; chown nobody sockets served daemon.log entitlements.json; chmod 711 .\n"
             : ""
         return try shell(servedScript(entitlements: entitlements, script, rights), seconds: seconds)
     }
