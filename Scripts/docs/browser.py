@@ -86,7 +86,14 @@ class Browser:
     def wait(self, expression):
         """Waits until the page says that the expression is true."""
         deadline = time.monotonic() + PATIENCE
-        while not self.value(f"!!({expression})"):
+        while True:
+            try:
+                if self.value(f"!!({expression})"):
+                    return
+            except Failure as failure:
+                # The page is being replaced by another one.
+                if "navigated" not in str(failure) and "context" not in str(failure):
+                    raise
             if time.monotonic() > deadline:
                 raise Failure(f"{self.value('location.href')} does not get to {expression}")
             time.sleep(0.05)

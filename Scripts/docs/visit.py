@@ -18,6 +18,8 @@ from browser import Browser, Failure
 from guides import NAME
 
 PHONE = 375
+# In a site without a file for each page, what stands for all of them.
+APP = "app.html"
 
 
 # MARK: - Links
@@ -76,7 +78,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def translate_path(self, path):
         if not path.startswith(f"{self.base}/"):
             return "/nonexistent"
-        return super().translate_path(path[len(self.base):])
+        found = super().translate_path(path[len(self.base):])
+        app = os.path.join(self.directory, APP)
+        is_page = path.startswith(f"{self.base}/documentation/") and not os.path.exists(found)
+        return app if is_page and os.path.exists(app) else found
 
     def log_message(self, *_):
         pass
