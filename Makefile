@@ -4,8 +4,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Some of the tests, by a regular expression, as `swift test --filter` takes it.
 FILTER ?=
+# Where the site of `make docs` is at its host, and where its links to sources lead.
+BASE ?=
+SOURCE ?=
 
-.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench house lint format programs install \
+.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench docs house lint format programs install \
 	install-security uninstall deb image packages-check release clean
 
 PREFIX ?= /usr/local
@@ -54,6 +57,9 @@ fuzz: ## Try damaged input on each parser for SECONDS=600 each
 bench: ## Run the benchmarks
 	Scripts/install/setup.sh
 	Benchmarks/run.sh
+
+docs: ## Build the site of all products and guides in .build-docs/site; BASE=/PATH at the host, SOURCE=URL of the sources
+	@Scripts/docs/docs.sh --base '$(BASE)' --source '$(SOURCE)'
 
 house: ## Write the tables of Documentation/House.md
 	@. Scripts/check/checks.sh && KEYCHAIN_WRITE_HOUSE=1 swift test "$${flags[@]}" "$${traits[@]}" --filter FloorTests/thePageIsTrue

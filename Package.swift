@@ -395,9 +395,11 @@ if !isFetched {
             crypto, grdb),
         program("FieldWorker", uses: "SealedFields", grdb),
         program("FileWorker", uses: "KeychainModel", "ProtectedFiles", "TestSupport"),
+        program("MailTutorial", uses: "Keychain"),
         program("PageWorker", uses: "DatabasePages", "KeychainModel", "TestSupport"),
         program("PresenceWorker", uses: "Access", "Bytes", "KeychainModel", "Presence"),
         program("ProtectedDatabaseWorker", uses: "ProtectedDatabase", grdb),
+        program("ShopTutorial", uses: "Keychain"),
         program("TrustWorker", uses: "KeychainServices"),
         program(
             "VaultWorker", uses: "Access", "Audit", "Bytes", "Connections", "DaemonLink", "Frames", "Keybag",
@@ -538,7 +540,7 @@ if !isFetched {
             "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit", "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
             arguments, crypto, grdb,
-            links: ["PKCS11Module"], exclude: ["Peer", "Sessions", "Transcripts"]))
+            links: ["MailTutorial", "PKCS11Module", "ShopTutorial"], exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",
@@ -546,7 +548,8 @@ if !isFetched {
         tests("CrashTests", uses: "Bytes", "KeychainModel", "TestSupport", "Vault", "VaultInterface", grdb),
         tests(
             "DocumentationTests", uses: "Credentials", "CryptoKit", "DataProtection", "Keychain", "KeychainServices",
-            "KeychainTesting", "LocalAuthenticationServices", "TestSupport"),
+            "KeychainTesting", "LocalAuthenticationServices", "ProtectedDatabase", "SealedFields", "Security",
+            "TestSupport", crypto, grdb),
         tests("MemoryTests", uses: "Access", "KeychainModel", "TestSupport", "Vault", "VaultInterface"))
 }
 

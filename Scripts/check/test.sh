@@ -83,7 +83,7 @@ step 'build, warnings are errors' swift build --build-tests "${flags[@]}" "${tra
 step 'tests' unit_tests
 expect_closing_lines
 # Before the build of Friendvatars replaces modules.
-step 'documentation of products' Scripts/check/catalogues.py
+step 'documentation' Scripts/docs/site.py --check
 [[ ${1-} != --fast ]] || finish 'the fast part of the checks passed'
 # ConformanceTests runs every case; this is the program on one file of them.
 step 'conformance' "$checks/debug/keychain-conformance" Tests/Whole/ConformanceTests/Cases/genp-basic.json

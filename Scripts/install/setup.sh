@@ -5,6 +5,7 @@
 #   Scripts/install/setup.sh --quickstart  and OpenSSL, with what makes it use a PKCS #11 module
 #   Scripts/install/setup.sh --tests  and what the tests need
 #   Scripts/install/setup.sh --peers  and the programs that only the long tests use: windows, mail, containers
+#   Scripts/install/setup.sh --docs   and what builds the site of the documentation
 #   Scripts/install/setup.sh --example  and what Examples/run.sh needs
 #   Scripts/install/setup.sh --packages  and what makes and checks the package for Debian and the container image
 set -euo pipefail
@@ -54,6 +55,9 @@ if ((tests)) || [[ ${1-} == --example ]]; then
     # A TPM in software, and what speaks to it, with the headers that declarations are checked against.
     command -v swtpm >/dev/null || missing+=(swtpm)
     [[ -e /usr/include/tss2/tss2_esys.h ]] || missing+=(libtss2-dev)
+fi
+if [[ ${1-} == --docs ]]; then
+    command -v python3 >/dev/null || missing+=(python3)
 fi
 if ((tests)); then
     # What asks whether certificates are revoked, with the headers that its numbers are checked against.
@@ -117,7 +121,7 @@ if ((tests)); then
     [[ -x /usr/libexec/xdg-desktop-portal ]] || missing+=(xdg-desktop-portal)
     # Editing of lines in `keychain db shell`.
     compgen -G '/usr/lib/*/libreadline.so.8' >/dev/null || missing+=(libreadline8)
-    # A browser that uses the pages of Examples/Friendvatars, and letters for it.
+    # A browser that uses the pages of Examples/Friendvatars and of the documentation, and letters for it.
     command -v chromium >/dev/null || missing+=(chromium)
     compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' >/dev/null || missing+=(fonts-dejavu-core)
     # The second opinion on one-time codes.

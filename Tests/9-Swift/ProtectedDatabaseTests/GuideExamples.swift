@@ -13,21 +13,6 @@ import Testing
         var text: String
     }
 
-    @Test func examples() throws {
-        let world = try DatabaseUnderTest()
-        let path = world.path
-        try world.keychain.run {
-            let database = try ProtectedDatabase(path: path, key: .keychain(.complete))
-            try database.write { db in
-                try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
-                try db.execute(sql: "INSERT INTO note (text) VALUES (?)", arguments: ["a secret"])
-            }
-            let notes = try database.read { db in try String.fetchAll(db, sql: "SELECT text FROM note") }
-            try database.close()
-            #expect(notes == ["a secret"])
-        }
-    }
-
     @Test func locked() throws {
         let world = try DatabaseUnderTest()
         try world.keychain.run {
@@ -48,22 +33,6 @@ import Testing
     }
 
     @Test func everyExampleIsRun() throws {
-        let guide = Repository.file("Documentation/Use/Databases.md")
-        let run = Self.words(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
-        let parts = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```")
-        let examples = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-            .filter { $0.hasPrefix("swift") }
-        #expect(examples.count == 2)
-        for example in examples {
-            var rest = run[...]
-            for line in example.split(separator: "\n").dropFirst() where !line.hasPrefix("import ") && !line.isEmpty {
-                let place = try #require(
-                    rest.firstRange(of: Self.words(String(line))), "Databases.md has a line that is not run: \(line)")
-                rest = rest[place.upperBound...]
-            }
-        }
+        #expect(try Guide("Use/Databases.md").linesMissing(in: #filePath) == [])
     }
-
-    /// The text without its spaces and breaks, which formatting decides on.
-    private static func words(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

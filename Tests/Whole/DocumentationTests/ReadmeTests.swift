@@ -28,7 +28,8 @@ import Testing
     private static func swiftBlocks(in file: URL) throws -> [[String]] {
         let parts = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```")
         let inside = parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-        return inside.filter { $0.hasPrefix("swift\n") }.map { Array(lines(of: $0).dropFirst()) }
+        return inside.filter { $0.hasPrefix("swift\n") && Guide.fileName(of: $0) == nil }
+            .map { Array(lines(of: $0).dropFirst()) }
     }
 
     private static func statements(in file: URL) throws -> [String] {

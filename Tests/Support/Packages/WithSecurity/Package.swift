@@ -6,7 +6,9 @@ import PackageDescription
 // it has to link the product `Security` too.
 let certificates = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let tokens = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
-let security = Target.Dependency.product(name: "Security", package: "swift-keychain")
+// A program for Apple's systems too asks for the product on Linux alone.
+let security = Target.Dependency.product(
+    name: "Security", package: "swift-keychain", condition: .when(platforms: [.linux]))
 let commonCrypto = Target.Dependency.product(name: "CommonCrypto", package: "swift-keychain")
 
 let package = Package(
