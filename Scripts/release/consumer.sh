@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-version=$(sed -n 's/.*static let version = "\(.*\)"$/\1/p' Sources/10-Programs/KeychainDaemon/DaemonProgram.swift)
+version=$(Scripts/install/version.sh)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/keychain-consumer.XXXXXX")
 server=
 clean_up() {

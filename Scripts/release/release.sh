@@ -21,7 +21,7 @@ fail() {
 key=${RELEASE_KEY:-swift-keychain release}
 keychain=${RELEASE_KEYCHAIN:-keychain}
 public=Packaging/release-key.pem
-version=$(sed -n 's/.*static let version = "\(.*\)"$/\1/p' Sources/10-Programs/KeychainDaemon/DaemonProgram.swift)
+version=$(Scripts/install/version.sh)
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "'$version' in DaemonProgram.swift is no version"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
