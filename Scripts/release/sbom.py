@@ -3,8 +3,8 @@
 
     sbom.py VERSION PROGRAM MODULE OUTPUT
 
-Three kinds of parts are in it: the Swift packages and Swift's runtime, which are linked into the programs; the C
-libraries that the programs need to start; and those that they load when a task needs them, as optional parts. Versions
+Three kinds of parts are in it: the Swift packages with their copy of BoringSSL, and the runtimes of Swift and C++, which
+are linked into the programs; the C libraries that the programs need to start; and those that they load when a task needs them, as optional parts. Versions
 of C libraries are those of the Debian packages on this machine. cyclonedx-python-lib makes the document and checks it
 against CycloneDX's schema.
 """
@@ -93,7 +93,17 @@ def main():
     parts.append(Component(
         type=ComponentType.LIBRARY, name="Swift standard library and Foundation", version=swift, bom_ref="swift:runtime",
         licenses=[LicenseExpression("Apache-2.0")]))
+    hashes = glob.glob(f"{ROOT}/.build/checkouts/swift-crypto/Sources/CCryptoBoringSSL/hash.txt")
+    if not hashes:
+        sys.exit("sbom: swift-crypto does not say which BoringSSL it has a copy of")
+    with open(hashes[0]) as file:
+        commit = re.search(r"[0-9a-f]{40}", file.read())[0]
+    parts.append(Component(
+        type=ComponentType.LIBRARY, name="BoringSSL", version=commit, bom_ref="boringssl",
+        purl=PackageURL("generic", None, "boringssl", commit)))
     scopes = {}
+    runtime = output("clang", "-print-file-name=libstdc++.a").strip()
+    scopes[debian_package(runtime)] = (ComponentScope.REQUIRED, {os.path.basename(runtime)})
     for library in linked(program) + linked(module):
         scopes.setdefault(debian_package(library), (ComponentScope.REQUIRED, set()))[1].add(os.path.basename(library))
     later, missing = loaded_later()
