@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a package for Debian of the programs in a folder, which may be those of a debug build, and installs, upgrades,
-# removes and purges it on a copy of this machine's file system in memory. It takes less than a minute. packages.sh shows
-# more, on machines without Swift.
+# removes and purges it on a copy of this machine's file system in memory. It takes less than a minute. packages.sh
+# shows more, on machines without Swift.
 #
 #   Scripts/check/package-scripts.sh PROGRAMS
 set -euo pipefail

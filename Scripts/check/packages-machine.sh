@@ -1,6 +1,6 @@
 #!/bin/bash
-# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process. It installs
-# the package of a version before, uses it, upgrades with vaults in use, removes, purges and installs again.
+# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process. It
+# installs the package of a version before, uses it, upgrades with vaults in use, removes, purges and installs again.
 #
 #   packages-machine.sh OLD NEW     two packages
 set -u
@@ -84,6 +84,10 @@ is 'another is deleted' '44' \
 
 # --- The daemon of a user
 
+# What alice runs here is a service of the system, so it has no group that is called after the program.
+alice 'mkdir -p .config/keychain; cat > .config/keychain/entitlements.json' <<'END'
+{"version": 1, "rules": [{"executable": "/usr/bin/p11tool", "groups": ["web"], "rights": ["list"]}]}
+END
 loginctl enable-linger alice
 for _ in {1..100}; do [[ -S /run/user/$(id -u alice)/systemd/private ]] && break; sleep 0.1; done
 alice 'systemctl --user enable --now keychaind.socket' >/root/log 2>&1 || fail 'the socket starts' "$(cat /root/log)"
@@ -97,10 +101,6 @@ is 'a locked vault keeps its secrets' '36' \
     "$(alice 'keychain get mail.example.org alice >/dev/null 2>&1 </dev/null; echo $?')"
 is 'the passcode unlocks it' 'battery staple' \
     "$(alice 'keychain unlock --passcode-fd 3 3<passcode >/dev/null && keychain get mail.example.org alice')"
-# What alice runs here is a service of the system, so it has no group that is called after the program.
-alice 'mkdir -p .config/keychain; cat > .config/keychain/entitlements.json' <<'END'
-{"version": 1, "rules": [{"executable": "/usr/bin/p11tool", "groups": ["web"], "rights": ["list"]}]}
-END
 alice 'keychain key create web --enclave --group web' >/root/log 2>&1 || fail 'a key is made' "$(cat /root/log)"
 has 'p11-kit shows the token to p11tool' 'token=keychain' "$(alice 'p11tool --list-tokens')"
 has 'and its key' 'Label: web' "$(alice "p11tool --list-privkeys 'pkcs11:token=keychain'")"
