@@ -61,10 +61,22 @@ def addresses(graphs):
     return found
 
 
+def foreign(graphs):
+    """The top-level symbols of each product that another one before it has too, because both re-export them."""
+    found, seen = {}, {}
+    for product, graph in graphs.items():
+        for symbol in graph["symbols"]:
+            if len(symbol["pathComponents"]) == 1:
+                home = seen.setdefault(symbol["identifier"]["precise"], product)
+                if home != product:
+                    found.setdefault(product, set()).add(symbol["pathComponents"][0].lower())
+    return found
+
+
 class Builder:
     def __init__(self, options, names, work, pool):
         self.options, self.names, self.work, self.pool = options, names, work, pool
-        self.guides = guides.Guides(pages(), names, {}, options.source)
+        self.guides, self.foreign = guides.Guides(pages(), names, {}, options.source), {}
         os.makedirs(f"{work}/archives")
 
     def tell(self, what):
@@ -181,7 +193,17 @@ class Builder:
 
         def placed(node):
             product = trees.get(node.get("path"))
-            return {**product, "type": "collection"} if product else node
+            if not product:
+                return node
+            # The search finds a symbol once: where the first product has it. The others' pages show it, too.
+            elsewhere = self.foreign.get(product["title"], set())
+            children = [
+                child for child in product.get("children", [])
+                if child.get("path", "").rsplit("/", 1)[-1] not in elsewhere]
+            kept = [
+                child for child, after in zip(children, [*children[1:], {"type": "groupMarker"}])
+                if child["type"] != "groupMarker" or after["type"] != "groupMarker"]
+            return {**product, "type": "collection", "children": kept}
 
         front["children"] = [placed(node) for node in front["children"]]
         index["interfaceLanguages"] = {"swift": [front]}
@@ -214,7 +236,8 @@ def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         builder = Builder(options, names, work, pool)
-        builder.guides.links = addresses(builder.graphs())
+        graphs = builder.graphs()
+        builder.guides.links, builder.foreign = addresses(graphs), foreign(graphs)
         planted = pool.submit(builder.planted) if options.check else None
         found = [line for lines in pool.map(builder.product, names) for line in lines]
         found += planted.result() if planted else []
@@ -239,9 +262,9 @@ def how_to_look(options):
     if not options.base:
         return f"python3 -m http.server 8000 --directory {os.path.relpath(options.output)}   # http://localhost:8000"
     # A host serves it under its path; a link gives it that path here.
-    return (f"mkdir -p .build-docs/host{os.path.dirname(options.base)} && "
-            f"ln -sfn {options.output} .build-docs/host{options.base} && "
-            f"python3 -m http.server 8000 --directory .build-docs/host   # http://localhost:8000{options.base}/")
+    link = f".build-docs/host{options.base}"
+    return (f'mkdir -p {os.path.dirname(link)} && ln -sfn "$PWD/{os.path.relpath(options.output)}" {link}\n'
+            f"    python3 -m http.server 8000 --directory .build-docs/host   # http://localhost:8000{options.base}/")
 
 
 try:
