@@ -216,5 +216,6 @@ class Guides:
                 raise Problem(f"{page}: error: there is no page {match[0]}")
             return f"[{title(self.texts[match[0]])}](/documentation/{NAME}/{article(match[0]).lower()})"
 
-        text = re.sub(r"^## For builders\n.*?(?=^## |\Z)", lambda match: "\n" * match[0].count("\n"), text, flags=re.M | re.S)
+        builders = re.compile(r"^## For builders\n.*?(?=^## |\Z)", re.M | re.S)
+        text = builders.sub(lambda match: "\n" * match[0].count("\n"), text)
         return re.sub(r"Documentation/[\w/]+\.md", link, text)

@@ -215,7 +215,8 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--base", default="", help="the path of the site at its host, such as /swift-keychain")
-    parser.add_argument("--source", default="", help="the address of the sources, such as https://host/owner/name/blob/main")
+    parser.add_argument(
+        "--source", default="", help="the address of the sources, such as https://host/owner/name/blob/main")
     parser.add_argument("--output", default=f"{ROOT}/.build-docs/site")
     options = parser.parse_args()
     options.base = "/" + options.base.strip("/") if options.base.strip("/") else ""

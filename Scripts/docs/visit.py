@@ -135,7 +135,8 @@ def visit(site, base, pictures):
         browser.width(1280)
         browser.colors("light")
         browser.open(f"{root}/", f"location.pathname.endsWith('/{NAME}/') && document.querySelector('h1')")
-        expect(browser.value("document.querySelector('h1').innerText").strip() == NAME, "the first page has another title")
+        title = browser.value("document.querySelector('h1').innerText").strip()
+        expect(title == NAME, f"the first page has the title {title}")
         browser.wait("document.querySelector('.navigator-card')")
         picture("front")
         for page in PAGES:
