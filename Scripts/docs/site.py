@@ -5,7 +5,7 @@
     site.py --check                                           whether everything is right, also in a browser (visit.py)
 
 A product's documentation is its catalogue (NAME.docc) with the doc comments of its module and of the modules that it
-re-exports: those are what a program sees that imports the product. The guides are the pages in Documentation and the
+re-exports (symbols.py): those are what a program sees that imports the product. The guides are the pages in Documentation and the
 first pages of the repository (guides.py). A link to a symbol, page, heading or file that does not exist is an error; a
 last catalogue with such a link shows that DocC finds it. Without DocC in the toolchain, the script ends with an error.
 """
@@ -86,7 +86,7 @@ class Builder:
 
     def graphs(self):
         self.tell("reading the symbols")
-        modules = sorted({module for name in self.names for module in symbols.reexported(name)})
+        modules = sorted({module for name in self.names for module in symbols.reexported(name)[0]})
         symbols.extract(modules, f"{self.work}/graphs", self.pool)
         rewrite = lambda text: self.guides.sign(text, "a doc comment")
         return {
