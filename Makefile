@@ -8,7 +8,8 @@ FILTER ?=
 BASE ?=
 SOURCE ?=
 
-.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench docs house lint format install install-security uninstall clean
+.PHONY: help setup quickstart build test check example friendvatars soak fuzz bench docs house lint format programs install \
+	install-security uninstall deb image packages-check release clean
 
 PREFIX ?= /usr/local
 SECONDS ?= 600
@@ -69,10 +70,12 @@ lint: ## Check the format of every Swift file
 format: ## Format every Swift file
 	Scripts/check/format.sh
 
-install: ## Build for release and install keychain, keychaind and libkeychain-pkcs11.so under PREFIX (DESTDIR is honoured)
+programs:
 	Scripts/install/setup.sh
 	swift build $(RELEASE) --product keychain
 	swift build $(RELEASE) --target PKCS11Module
+
+install: programs ## Build for release and install keychain, keychaind and libkeychain-pkcs11.so under PREFIX (DESTDIR is honoured)
 	DESTDIR="$(DESTDIR)" Scripts/install/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
 install-security: install ## And install it under the name of Apple's command, security
@@ -80,6 +83,19 @@ install-security: install ## And install it under the name of Apple's command, s
 
 uninstall: ## Remove what install put under PREFIX
 	Scripts/install/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+deb: programs ## Build for release and make a package for Debian in .build-packages
+	Scripts/install/setup.sh --packages
+	Scripts/install/debian.sh "$$(swift build $(RELEASE) --show-bin-path)" .build-packages
+
+image: deb ## And make a container image of the daemon of it
+	Scripts/install/image.sh .build-packages/swift-keychain_$$(Scripts/install/version.sh)_$$(dpkg --print-architecture).deb .build-packages
+
+packages-check: image ## And try both: on machines with Debian 12 and 13, and in containers
+	Scripts/check/packages.sh "$$(swift build $(RELEASE) --show-bin-path)"
+
+release: ## Check, build, list, sum and sign the files of a version, and print the tag to push
+	Scripts/release/release.sh
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-* Examples/*/.build

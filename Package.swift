@@ -15,30 +15,57 @@ let hummingbird = Target.Dependency.product(
     name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["HummingbirdSupport"]))
 let httpTypes = Target.Dependency.product(
     name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HummingbirdSupport"]))
+let nioCore = Target.Dependency.product(
+    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TLSSupport"]))
+let nioPosix = Target.Dependency.product(
+    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TLSSupport"]))
+let nioSSL = Target.Dependency.product(
+    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLSSupport"]))
+let httpClient = Target.Dependency.product(
+    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTPClientSupport"]))
+
+/// A package of others, from the lowest version that this one was built with. With KEYCHAIN_DEPENDENCIES=lowest, exactly
+/// that version, so that the promise can be tried.
+func dependency(_ repository: String, from version: Version) -> Package.Dependency {
+    let url = "https://github.com/\(repository).git"
+    return Context.environment["KEYCHAIN_DEPENDENCIES"] == "lowest"
+        ? .package(url: url, exact: version) : .package(url: url, from: version)
+}
 
 let package = Package(
     name: "swift-keychain",
+    // What the dependencies ask for. The modules of this package are for Linux: see Documentation/Use/SecurityModule.md.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         "KeychainServices", "Security", "LocalAuthenticationServices", "LocalAuthentication", "EnclaveKeys",
         "CryptoKit", "CommonCrypto",
-        "Keychain", "Credentials", "HummingbirdCredentials", "KeychainConfiguration", "DataProtection",
-        "DataProtectionNetworking", "ProtectedDatabase", "SealedFields", "KeychainTesting",
+        "Keychain", "Credentials", "HummingbirdCredentials", "KeychainConfiguration", "KeychainTLS",
+        "KeychainHTTP", "DataProtection", "DataProtectionNetworking", "ProtectedDatabase", "SealedFields", "KeychainTesting",
     ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(
             name: "ConfigurationSupport", description: "Configuration from the keychain, for apple/swift-configuration."
         ),
         .trait(
+            name: "HTTPClientSupport",
+            description: "Client certificates and pinned servers from the keychain, for AsyncHTTPClient.",
+            enabledTraits: ["TLSSupport"]),
+        .trait(
             name: "HummingbirdSupport", description: "Middleware that signs people in, for Hummingbird 2."),
+        .trait(
+            name: "TLSSupport", description: "Keys and certificates of the keychain for TLS, for swift-nio-ssl."),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
-        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.5.0"),
+        dependency("apple/swift-crypto", from: "4.5.2"),
+        dependency("apple/swift-asn1", from: "1.7.4"),
+        dependency("groue/GRDB.swift", from: "7.10.0"),
         // Behind traits.
-        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.20.0"),
-        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
+        dependency("apple/swift-configuration", from: "1.4.0"),
+        dependency("hummingbird-project/hummingbird", from: "2.28.1"),
+        dependency("apple/swift-http-types", from: "1.8.0"),
+        dependency("apple/swift-nio", from: "2.101.2"),
+        dependency("apple/swift-nio-ssl", from: "2.37.6"),
+        dependency("swift-server/async-http-client", from: "1.37.0"),
     ]
 )
 
@@ -252,6 +279,9 @@ floor(
         "Credentials", uses: "Bytes", "CLibrary", "Keychain", "KeychainModel", "PasswordHashes", "PrivateFiles",
         "StoredKeys", "SystemLibraries", "VaultInterface", crypto),
     module("HummingbirdCredentials", uses: "Bytes", "Credentials", crypto, httpTypes, hummingbird),
+    module(
+        "KeychainTLS", uses: "KeychainServices", "ProcessVault", "VaultInterface", nioCore, nioPosix, nioSSL),
+    module("KeychainHTTP", uses: "KeychainServices", "KeychainTLS", httpClient, nioCore, nioSSL),
     module("KeychainConfiguration", uses: "Bytes", "Keychain", "KeychainServices", "VaultInterface", configuration),
     module(
         "KeychainTesting", uses: "Access", "Bytes", "CLibrary", "Connections", "Enclave", "Frames", "Keybag",
@@ -272,10 +302,10 @@ if !isFetched {
     let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
     let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
     package.dependencies += [
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
+        dependency("apple/swift-argument-parser", from: "1.8.2"),
+        dependency("apple/swift-log", from: "1.16.2"),
+        dependency("apple/swift-metrics", from: "2.13.0"),
+        dependency("swift-server/swift-service-lifecycle", from: "2.13.0"),
     ]
     package.products += [
         .executable(name: "keychain", targets: ["KeychainCommand"]),

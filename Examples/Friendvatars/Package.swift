@@ -25,8 +25,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let keychainHTTP = Target.Dependency.product(name: "KeychainHTTP", package: "MutualTLS")
-let keychainTLS = Target.Dependency.product(name: "KeychainTLS", package: "MutualTLS")
+let keychainX509 = Target.Dependency.product(name: "KeychainX509", package: "MutualTLS")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -43,7 +42,9 @@ let package = Package(
         .executable(name: "friendvatars-terminal", targets: ["friendvatars-terminal"]),
     ],
     dependencies: [
-        .package(name: "swift-keychain", path: "../..", traits: ["ConfigurationSupport", "HummingbirdSupport"]),
+        .package(
+            name: "swift-keychain", path: "../..",
+            traits: ["ConfigurationSupport", "HTTPClientSupport", "HummingbirdSupport", "TLSSupport"]),
         .package(path: "../MutualTLS"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.20.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.0.0"),
@@ -76,7 +77,8 @@ let package = Package(
             name: "FriendvatarsWeb",
             dependencies: [
                 "FriendvatarsKit", keychain("Credentials"), keychain("HummingbirdCredentials"), keychain("Keychain"),
-                asn1, crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS, keychainTLS, logging, mustache,
+                keychain("KeychainTLS"), asn1, crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS,
+                keychainX509, logging, mustache,
                 nioCore, nioHTTP1, nioHTTPTypes, nioSSL, x509,
             ],
             resources: [.embedInCode("Templates"), .embedInCode("Static")],
@@ -109,7 +111,7 @@ let package = Package(
                 "FriendvatarsKit", "FriendvatarsWeb", "friendvatars", "friendvatars-terminal", keychain("Credentials"),
                 keychain("Keychain"), keychain("KeychainServices"), keychain("KeychainTesting"), crypto, http,
                 hummingbird,
-                hummingbirdTesting, keychainHTTP, keychainTLS, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                hummingbirdTesting, keychain("KeychainHTTP"), keychain("KeychainTLS"), logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         // Of the modules behind the traits, which this package enables.
@@ -118,6 +120,13 @@ let package = Package(
             dependencies: [
                 "TestSupport", keychain("Credentials"), keychain("HummingbirdCredentials"), crypto, httpTypes,
                 hummingbird, hummingbirdTesting,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KeychainTLSTests",
+            dependencies: [
+                "TestSupport", keychain("KeychainHTTP"), keychain("KeychainServices"), keychain("KeychainTesting"),
+                keychain("KeychainTLS"), asn1, http, keychainX509, nioCore, nioHTTP1, nioPosix, nioSSL, x509,
             ],
             swiftSettings: strict),
         .testTarget(

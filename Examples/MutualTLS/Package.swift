@@ -7,47 +7,35 @@ import PackageDescription
 let package = Package(
     name: "MutualTLS",
     products: [
-        .library(name: "KeychainTLS", targets: ["KeychainTLS"]),
-        .library(name: "KeychainHTTP", targets: ["KeychainHTTP"]),
+        .library(name: "KeychainX509", targets: ["KeychainX509"])
     ],
     dependencies: [
-        .package(name: "swift-keychain", path: "../.."),
+        .package(name: "swift-keychain", path: "../..", traits: ["TLSSupport"]),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.98.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.19.4"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.3.0"),
     ],
     targets: [
-        // What a program of one's own takes over: a SecKey as a private key of NIOSSL and of X509.
+        // For programs of your own: a key of the keychain as a private key of swift-certificates.
         .target(
-            name: "KeychainTLS",
+            name: "KeychainX509",
             dependencies: [
                 .product(name: "KeychainServices", package: "swift-keychain"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "KeychainTLS", package: "swift-keychain"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ]),
-        // Pinned servers with AsyncHTTPClient.
-        .target(
-            name: "KeychainHTTP",
-            dependencies: [
-                "KeychainTLS",
-                .product(name: "KeychainServices", package: "swift-keychain"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
         .executableTarget(
             name: "MutualTLS",
             dependencies: [
-                "KeychainTLS",
+                "KeychainX509",
                 .product(name: "KeychainServices", package: "swift-keychain"),
+                .product(name: "KeychainTLS", package: "swift-keychain"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -23,7 +23,7 @@ flags=(
     --disable-build-manifest-caching
 )
 # The traits of Examples/Friendvatars. A package's traits are in the command line of each of its modules.
-traits=(--traits 'ConfigurationSupport,HummingbirdSupport')
+traits=(--traits 'ConfigurationSupport,HTTPClientSupport,HummingbirdSupport,TLSSupport')
 
 # The tests run in processes that take about the same time; what is in no group is in one process more.
 groups=(

@@ -24,6 +24,8 @@ trap 'rm -rf "$vaults"' EXIT
 "$programs/VaultBenchmark" foreign "$vaults" 4000
 "$programs/VaultBenchmark" load "$vaults" 20
 "$programs/VaultBenchmark" floods "$vaults" 5
+# The package for Debian and the container image, with the same programs.
+make packages-check
 forget_names
 swift build --build-tests "${flags[@]}" --package-path Examples/Friendvatars
 Scripts/check/run-tests.py "${bounds[@]}" --filter 'AttackTests|DiskTests' "$checks/debug/FriendvatarsPackageTests.xctest"

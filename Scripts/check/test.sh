@@ -87,6 +87,7 @@ step 'documentation' Scripts/docs/site.py --check
 [[ ${1-} != --fast ]] || finish 'the fast part of the checks passed'
 # ConformanceTests runs every case; this is the program on one file of them.
 step 'conformance' "$checks/debug/keychain-conformance" Tests/Whole/ConformanceTests/Cases/genp-basic.json
+step 'the package for Debian' Scripts/check/package-scripts.sh "$checks/debug"
 step 'Friendvatars' friendvatars
 # Beside the next step, which leaves a processor idle.
 friendvatars_tests >"$logs/beside" 2>&1 &

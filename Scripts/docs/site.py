@@ -31,7 +31,7 @@ FRONT = guides.NAME
 
 def pages():
     """The pages that become articles."""
-    found = ["README.md", "SECURITY.md", "CONTRIBUTING.md"]
+    found = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
     for pattern in ("Documentation/**/*.md", "Examples/*/README.md", "Benchmarks/README.md"):
         found += sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{pattern}", recursive=True))
     found.remove(guides.LIST)
@@ -231,7 +231,7 @@ def main():
             sys.exit(f"docs: the toolchain has no {tool}")
     options = parse()
     # In the order in which the first page lists them.
-    first = guides.text_of("README.md")
+    first = guides.text_of("README.md").split("\n## Products", 1)[-1]
     names = sorted(symbols.products(), key=lambda name: first.find(f"`{name}`") % (1 << 30))
     # The archives are thousands of small files.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -4,13 +4,21 @@
 #
 #   Scripts/install/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install/install.sh --remove PREFIX
+#   Scripts/install/install.sh --debian FOLDER PREFIX     in the folders in which Debian's programs look
 set -euo pipefail
 
+libraries=lib
+zsh=share/zsh/site-functions
+if [[ $1 == --debian ]]; then
+    libraries=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+    zsh=share/zsh/vendor-completions
+    shift
+fi
 prefix=$2
 helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass keychain-browser)
 completions=(
     bash "$prefix/share/bash-completion/completions/keychain"
-    zsh "$prefix/share/zsh/site-functions/_keychain"
+    zsh "$prefix/$zsh/_keychain"
     fish "$prefix/share/fish/vendor_completions.d/keychain.fish"
 )
 manual=$prefix/share/man/man1
@@ -31,7 +39,7 @@ units=(
     p11-kit/keychain.module share/p11-kit/modules/keychain.module
 )
 # The module that other programs load. p11-kit reads its path from the file above.
-module=lib/pkcs11/libkeychain-pkcs11.so
+module=$libraries/pkcs11/libkeychain-pkcs11.so
 
 if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
@@ -61,6 +69,7 @@ Scripts/install/pkcs11.sh "$1" "$built/module.so"
 install -D -m 644 "$built/module.so" "$prefix/$module"
 # For PAM; no login uses it until somebody adds it to a file under /etc/pam.d.
 install -D -m 755 Packaging/pam/keychain-unlock-at-login "$prefix/libexec/keychain-unlock-at-login"
+sed -i "s|/usr/local/libexec|$root/libexec|" "$prefix/libexec/keychain-unlock-at-login"
 for ((i = 0; i < ${#units[@]}; i += 2)); do
     install -D -m 644 "Packaging/${units[i]}" "$prefix/${units[i + 1]}"
     sed -i -e "s|@bindir@|$root/bin|" -e "s|@module@|$root/$module|" "$prefix/${units[i + 1]}"

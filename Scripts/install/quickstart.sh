@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the `keychain` command and takes one secret through its life in a throw-away vault.
+# Builds the `keychain` command and takes one secret through its life in a throw-away vault. Then an app with
+# `import Security` runs, OpenSSL uses a key of the enclave, and a locked vault refuses.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,11 +11,16 @@ fail() {
 }
 
 step 'Checking what the build needs'
-Scripts/install/setup.sh
+Scripts/install/setup.sh --quickstart
 
-step 'Building the keychain command (the first build takes a few minutes)'
-swift build --product keychain
-keychain=$(swift build --show-bin-path)/keychain
+step 'Building the keychain command, the PKCS #11 module and an app (the first build takes a few minutes)'
+build=(swift build --disable-build-manifest-caching)
+"${build[@]}" --product keychain
+"${build[@]}" --target PKCS11Module
+products=$(swift build --show-bin-path)
+# In one build folder, the app and the command share the modules.
+"${build[@]}" --package-path Examples/Quickstart --scratch-path .build --product Quickstart
+keychain=$products/keychain
 
 KEYCHAIN_HOME=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
 export KEYCHAIN_HOME
@@ -73,7 +79,45 @@ echo '    gone'
 [[ $(stat -c %a "$KEYCHAIN_HOME") == 700 && $(stat -c %a "$KEYCHAIN_HOME/device-secret") == 600 ]] ||
     fail 'the vault is open to other users'
 
-printf '\nquickstart: stored, found, replaced and deleted one secret; neither it nor its account readable on disk\n'
+step "An app for iOS and Linux, with 'import Security': Examples/Quickstart"
+"$products/Quickstart" | sed 's/^/    /'
+
+step 'OpenSSL with a key that stays in the enclave: keychain key create web --enclave'
+Scripts/install/pkcs11.sh "$products" "$KEYCHAIN_HOME/module.so" >/dev/null
+"$keychain" key create web --enclave
+cat >"$KEYCHAIN_HOME/openssl.cnf" <<END
+openssl_conf = keychain
+[keychain]
+@providers@
+[req]
+distinguished_name = name
+[name]
+END
+if openssl list -providers -provider pkcs11 >/dev/null 2>&1; then
+    sed -i 's/@providers@/providers = providers\n[providers]\ndefault = standard\npkcs11 = token\n[standard]\nactivate = 1\n[token]\npkcs11-module-path = @module@\nactivate = 1/' "$KEYCHAIN_HOME/openssl.cnf"
+    "$keychain" key pem web >"$KEYCHAIN_HOME/web.key"
+    using=(-key "$KEYCHAIN_HOME/web.key")
+else
+    sed -i 's/@providers@/engines = engines\n[engines]\npkcs11 = pkcs11\n[pkcs11]\nengine_id = pkcs11\nMODULE_PATH = @module@\ninit = 1/' "$KEYCHAIN_HOME/openssl.cnf"
+    using=(-engine pkcs11 -keyform engine -key "$("$keychain" key uri web)")
+fi
+sed -i "s|@module@|$KEYCHAIN_HOME/module.so|" "$KEYCHAIN_HOME/openssl.cnf"
+# The module starts the `keychain` that is beside it or on the path.
+OPENSSL_CONF=$KEYCHAIN_HOME/openssl.cnf PATH=$products:$PATH openssl req -new "${using[@]}" -subj /CN=localhost \
+    -out "$KEYCHAIN_HOME/web.csr" 2>"$KEYCHAIN_HOME/log" || fail "openssl: $(<"$KEYCHAIN_HOME/log")"
+openssl req -in "$KEYCHAIN_HOME/web.csr" -noout -verify -subject 2>&1 | sed 's/^/    /'
+
+step 'A vault with a passcode refuses while it is locked: keychain passcode set, keychain get'
+printf %s "$secret" | "$keychain" set "$service" "$account"
+printf 'quick brown fox' | "$keychain" passcode set --new-passcode-fd 0
+# Without a terminal, nobody is asked for the passcode.
+if said=$(setsid --wait "$keychain" get "$service" "$account" 2>&1 </dev/null); then fail 'a locked vault gave its secret'; fi
+echo "    $said"
+printf 'quick brown fox' | setsid --wait "$keychain" get "$service" "$account" --passcode-fd 0 | grep -qxF "$secret" ||
+    fail 'with the passcode, the vault does not give its secret'
+echo '    with the passcode: found'
+
+printf '\nquickstart: one secret was stored, found, replaced and deleted, and neither it nor its account is readable on disk\n'
 cat <<'END'
 
 What was protected where:
@@ -85,10 +129,16 @@ What was protected where:
     the class keys    keybag         wrapped by keys of the software enclave        with device-secret
     device secret     device-secret  mode 0600 in a folder of mode 0700             by its owner, and root
 
-The vault, which is gone now, had no passcode, so it was always unlocked for its owner. A copy of its files without
-device-secret shows no secret and no name. A copy of the whole folder shows everything. After `keychain passcode
-set`, only the passcode opens it. `keychain init --enclave tpm2`, before anything is stored, keeps the device
-secret in the machine's TPM.
+Until 'keychain passcode set', the vault had no passcode, so it was always unlocked for its owner. A copy of its files
+without device-secret shows no secret and no name. A copy of the whole folder shows everything without a passcode, and
+nothing with one. 'keychain init --enclave tpm2', before anything is stored, keeps the device secret in the machine's
+TPM.
 END
-printf '\nTo go on with a vault of your own, in ~/.local/share/keychain:\n'
-printf '    PATH=%q:$PATH\n    keychain help\n' "${keychain%/*}"
+printf '\nNext, with a vault of your own in ~/.local/share/keychain:\n\n'
+printf '    PATH=%q:$PATH\n    keychain help\n\n' "$products"
+cat <<'END'
+    an app of yours        Documentation/Use/Swift.md
+    git, docker, browsers  Documentation/Use/Helpers.md
+    nginx, OpenSSL, curl   Documentation/Use/PKCS11.md
+    a server               Documentation/Operate/Daemon.md
+END

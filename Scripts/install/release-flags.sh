@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.."
 
 # Without a search path of its own a program does not look for libraries beside itself.
 printf -- '-c release --static-swift-stdlib --disable-local-rpath'
+# The folder of the build machine does not go into the programs: neither with messages of C code, nor as debug information.
+printf -- ' -Xswiftc -file-prefix-map -Xswiftc %s=swift-keychain -Xcc -ffile-prefix-map=%s=swift-keychain' "$PWD" "$PWD"
 # The static runtime asks for every symbol to be exported, which keeps what nobody calls and makes each start look
 # through all of them.
 printf -- ' -Xlinker --version-script=%s' "$PWD/Scripts/install/exported-symbols.map"
@@ -21,6 +23,8 @@ known=$(swiftc -frontend -help-hidden 2>/dev/null || true)
 if [[ $known == *"$direct"* ]]; then
     printf -- ' -Xswiftc -Xfrontend -Xswiftc %s' "$direct"
 fi
+# The table of the functions in other libraries is complete and read-only before the program starts.
+printf -- ' -Xlinker -z -Xlinker now'
 # Relocations take a byte instead of 24. The C library reads this form since version 2.36.
 libc=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
 if [[ $libc == glibc\ * && $(printf '%s\n' 2.36 "${libc#glibc }" | sort -V | head -n 1) == 2.36 ]]; then

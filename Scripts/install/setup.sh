@@ -2,10 +2,12 @@
 # Installs what this package needs from the system and is missing; safe to run again at any time.
 #
 #   Scripts/install/setup.sh          what a build needs
+#   Scripts/install/setup.sh --quickstart  and OpenSSL, with what makes it use a PKCS #11 module
 #   Scripts/install/setup.sh --tests  and what the tests need
 #   Scripts/install/setup.sh --peers  and the programs that only the long tests use: windows, mail, containers
 #   Scripts/install/setup.sh --docs   and what builds the site of the documentation
 #   Scripts/install/setup.sh --example  and what Examples/run.sh needs
+#   Scripts/install/setup.sh --packages  and what makes and checks the package for Debian and the container image
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -40,6 +42,13 @@ if command -v pkg-config >/dev/null; then
     pkg-config --exists sqlite3 || missing+=(libsqlite3-dev)
 else
     missing+=(pkg-config libsodium-dev libsqlite3-dev)
+fi
+if [[ ${1-} == --quickstart ]]; then
+    command -v openssl >/dev/null || missing+=(openssl)
+    # Debian 13 has the provider, and Debian 12 the engine.
+    compgen -G '/usr/lib/*/ossl-modules/pkcs11.so' >/dev/null || compgen -G '/usr/lib/*/engines-3/pkcs11.so' >/dev/null ||
+        if apt-cache show pkcs11-provider >/dev/null 2>&1; then missing+=(pkcs11-provider)
+        else missing+=(libengine-pkcs11-openssl); fi
 fi
 if ((tests)) || [[ ${1-} == --example ]]; then
     command -v openssl >/dev/null || missing+=(openssl)
@@ -158,6 +167,9 @@ if ((tests)); then
     # Version 9.20 or later takes keys from a provider of OpenSSL.
     [[ $(dnssec-keyfromlabel -V 2>/dev/null) =~ \ 9\.(2[0-9]|[3-9][0-9])\. ]] || missing+=(bind9-utils)
     [[ $(java --list-modules 2>/dev/null) == *jdk.crypto.cryptoki* ]] || missing+=(default-jre-headless)
+    # What makes the package for Debian.
+    command -v dpkg-buildpackage >/dev/null || missing+=(dpkg-dev)
+    command -v dh >/dev/null || missing+=(debhelper)
     # What a library exports.
     command -v nm >/dev/null || missing+=(binutils)
     # It fetches the vectors of other people; see below.
@@ -178,8 +190,7 @@ if [[ ${1-} == --peers ]]; then
     command -v remmina >/dev/null || missing+=(remmina)
     compgen -G '/usr/lib/*/remmina/plugins/remmina-plugin-secret.so' >/dev/null || missing+=(remmina-plugin-secret)
     compgen -G '/usr/lib/*/remmina/plugins/remmina-plugin-vnc.so' >/dev/null || missing+=(remmina-plugin-vnc)
-    # Containers, and a registry that wants a password.
-    command -v podman >/dev/null || missing+=(podman)
+    # A registry that wants a password. Containers are below.
     command -v skopeo >/dev/null || missing+=(skopeo)
     command -v docker-registry >/dev/null || missing+=(docker-registry)
     command -v htpasswd >/dev/null || missing+=(apache2-utils)
@@ -198,6 +209,22 @@ if [[ ${1-} == --peers ]]; then
     [[ $(cargo --version 2>/dev/null) =~ ^cargo\ ([0-9]+)\.([0-9]+) ]] &&
         ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] >= 1074)) ||
         echo 'setup: the test of cargo needs cargo 1.74 or later: Debian 13 has it, else https://rustup.rs' >&2
+fi
+
+if [[ ${1-} == --packages || ${1-} == --peers ]]; then
+    # What makes the package, and what looks for mistakes in it.
+    command -v dpkg-buildpackage >/dev/null || missing+=(dpkg-dev)
+    command -v dh >/dev/null || missing+=(debhelper)
+    command -v lintian >/dev/null || missing+=(lintian)
+    # Machines without Swift, on which it is tried.
+    command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
+    [[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || missing+=(debian-archive-keyring)
+    command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
+    # Containers.
+    command -v buildah >/dev/null || missing+=(buildah)
+    command -v podman >/dev/null || missing+=(podman)
+    command -v crun >/dev/null || missing+=(crun)
+    command -v swtpm >/dev/null || missing+=(swtpm)
 fi
 
 # The vectors that Tests/Support/Vectors/test-vectors.txt names, where the tests look for them.

@@ -15,7 +15,8 @@ extern char **environ;
 
 int kc_has_raised_rights(void) { return getauxval(AT_SECURE) != 0; }
 
-/* Puts a program into the background by a shell, which ends at once: a child would surprise the program. */
+/* Starts a program by a shell, which puts it into the background and ends at once. A child that stays would surprise
+ * the program that loaded the module: it may wait for all of its children. */
 static int start(posix_spawn_file_actions_t *actions, char *const words[]) {
     posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
@@ -27,7 +28,8 @@ static int start(posix_spawn_file_actions_t *actions, char *const words[]) {
     return 1;
 }
 
-/* The end of a pipe for whose sake the helper runs, and which file that is. The caller's lock guards it. */
+/* The writing end of a pipe: the helper ends when all copies of it are closed. `life_file` tells this pipe from other
+ * files that get its number. The lock of TokenModule guards both. */
 static int life_end = -1;
 static struct stat life_file;
 
@@ -45,7 +47,7 @@ int kc_start_helper(const char *program, const char *folder, int listener) {
     if (pipe2(life, O_CLOEXEC) != 0) return 0;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    /* Out of the way first, where the other is not: one of the two may have the number that the other gets. */
+    /* The listener may have the number 4, and the pipe the number 3. So the listener goes to a third number first. */
     int spare = life[0] == 60 ? 61 : 60;
     posix_spawn_file_actions_adddup2(&actions, listener, spare);
     posix_spawn_file_actions_adddup2(&actions, life[0], 4);

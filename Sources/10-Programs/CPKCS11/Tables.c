@@ -8,7 +8,7 @@
 
 #define KC_ENTRY(name, arguments) kc_##name,
 
-/* Version 2.40 has no name for keys on Edwards curves. Programs that use it fail over them (libp11 0.4.12). */
+/* Version 2.40 has no names for Ed25519, ML-DSA and ML-KEM. Programs that use it fail over such keys (libp11 0.4.12). */
 #define kc_C_FindObjectsInit kc_old_FindObjectsInit
 static CK_FUNCTION_LIST functions_2_40 = {{2, 40}, KC_FUNCTIONS_2_40(KC_ENTRY, KC_ENTRY)};
 #undef kc_C_FindObjectsInit

@@ -1,6 +1,6 @@
 #include "CPKCS11.h"
 
-/* Each is in the tables all the same, because programs call without a look. */
+/* The tables have these functions too, because programs call them without a look whether they are there. */
 #pragma clang diagnostic ignored "-Wunused-parameter"
 #define KC_NOTHING(name, arguments)
 #define KC_REFUSAL(name, arguments) CK_RV kc_##name arguments { return kc_unsupported(session); }

@@ -5,7 +5,7 @@ import CLibrary
 package enum DaemonProgram {
     package static let name = "keychaind"
     /// The release that the daemon and the command line tool, which are one program, belong to.
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
 
     /// Serves a vault until a signal stops it, and ends the process.
     ///

@@ -5,13 +5,10 @@ import CPKCS11
 extension CK_RV {
     static let ok: CK_RV = 0x000
     static let slotInvalid: CK_RV = 0x003
-    static let generalError: CK_RV = 0x005
     static let functionFailed: CK_RV = 0x006
     static let argumentsBad: CK_RV = 0x007
     static let noEvent: CK_RV = 0x008
-    static let needToCreateThreads: CK_RV = 0x009
     static let cantLock: CK_RV = 0x00A
-    static let attributeReadOnly: CK_RV = 0x010
     static let attributeSensitive: CK_RV = 0x011
     static let attributeTypeInvalid: CK_RV = 0x012
     static let attributeValueInvalid: CK_RV = 0x013
@@ -55,7 +52,6 @@ extension CK_RV {
     static let bufferTooSmall: CK_RV = 0x150
     static let notInitialized: CK_RV = 0x190
     static let alreadyInitialized: CK_RV = 0x191
-    static let operationCancelFailed: CK_RV = 0x202
 }
 
 /// CKF_…
@@ -66,7 +62,6 @@ enum Flag {
     static let tokenInitialized: CK_FLAGS = 0x400
     static let readWriteSession: CK_FLAGS = 0x2
     static let serialSession: CK_FLAGS = 0x4
-    static let libraryCantCreateThreads: CK_FLAGS = 0x1
     static let osLockingOK: CK_FLAGS = 0x2
     static let dontBlock: CK_FLAGS = 0x1
     static let hardware: CK_FLAGS = 0x1
@@ -168,7 +163,6 @@ enum Attribute {
     static let encapsulate: CK_ATTRIBUTE_TYPE = 0x633
     static let decapsulate: CK_ATTRIBUTE_TYPE = 0x634
     static let seed: CK_ATTRIBUTE_TYPE = 0x637
-    static let allowedMechanisms: CK_ATTRIBUTE_TYPE = 0x4000_0600
 }
 
 /// CK_UNAVAILABLE_INFORMATION

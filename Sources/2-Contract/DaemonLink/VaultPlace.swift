@@ -15,7 +15,7 @@ package struct VaultPlace: Sendable, Equatable {
     package var mode: VaultMode
     /// Where a daemon may listen, in the order to try.
     package var sockets: [String]
-    /// The variable of the environment that has no daemon asked; nil if daemons are asked.
+    /// The environment variable that keeps this process from asking a daemon; nil if it asks one.
     package private(set) var variableAgainstDaemon: String?
 
     /// - Parameter environment: Returns the value of a variable; nil if it is not set.
@@ -29,7 +29,7 @@ package struct VaultPlace: Sendable, Equatable {
             mode = named
             if mode == .embedded { variableAgainstDaemon = "KEYCHAIN_MODE" }
         } else if environment("KEYCHAIN_SOCKET") == nil, environment("KEYCHAIN_HOME") != nil {
-            // A folder of one's own is meant to be used, whatever a daemon serves.
+            // Who names a folder wants this folder, and not the vault that a daemon serves.
             mode = .embedded
             variableAgainstDaemon = "KEYCHAIN_HOME"
         }
@@ -38,7 +38,7 @@ package struct VaultPlace: Sendable, Equatable {
                 throw PlaceError(reason: "KEYCHAIN_SOCKET is '\(path)'; it must be an absolute path")
             }
             sockets = [path]
-            // Nor does a socket that is named turn into a folder when nobody listens.
+            // Who names a socket wants that daemon: if nobody listens there, no folder takes its place.
             if mode == .auto { mode = .daemon }
         } else {
             let runtime = environment("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -60,7 +60,7 @@ package struct VaultPlace: Sendable, Equatable {
         }
     }
 
-    /// The socket in the user's own folder of sockets; nil if that is not asked.
+    /// The socket below `XDG_RUNTIME_DIR`; nil if it is not in ``sockets``.
     private var ownSocket: String?
 }
 

@@ -38,7 +38,7 @@ package struct KeyInventory {
                 update(item) { $0.privateHalf = .found(item) }
             }
         }
-        // The record of a key of the enclave is no secret, and tells what the key is.
+        // The record of a key of the enclave is no secret, and has the public key and the access control.
         let hasRecords = privateHalves.items.contains { $0.isEnclaveKey }
         let records = hasRecords ? try search.halves(.private, inEnclave: true, includingValues: true).items : []
         for item in privateHalves.items + records {

@@ -44,7 +44,7 @@ package struct KeyPair {
     /// What the program that made the key calls it as an object of a token (CKA_ID); nil if it made no choice.
     package var tokenName: Data? { publicHalf?.tokenName ?? described?.tokenName }
 
-    /// Whether it is no pair, but a key of AES or HMAC.
+    /// Whether this is a key of AES or HMAC, which is no pair: it has a private half alone.
     package var isSecretKey: Bool { described?.attributes[.keyClass] == .number(2) }
 
     /// The parameter set of ML-DSA or ML-KEM; nil for other keys.

@@ -9,7 +9,7 @@ import Synchronization
 /// After a fork, the child makes a new client: the connections are the parent's.
 package final class KeyClient: Sendable {
     private let sockets: [String]
-    // A connection serves one thread at a time: the thread that takes it from the list has it alone.
+    // A connection is for one thread at a time: a thread takes it out of the list and puts it back.
     private let resting = Mutex<[Resting]>([])
     private static let mostResting = 16
     private static let mostAttempts = 3
@@ -34,18 +34,25 @@ package final class KeyClient: Sendable {
         return true
     }
 
+    /// The numbers of the operations in the protocol (Documentation/Specify/Protocol.md).
+    private enum Operation: UInt8 {
+        case deleteItems = 5
+        case copyKeyObjects = 45
+        case useKey = 46
+        case addKey = 47
+        case storeCertificate = 48
+        case copyPassword = 49
+    }
+
     /// Returns the keys and certificates that the program may see.
     ///
-    /// - Parameters:
-    ///   - label: Those with this label alone; nil for all.
-    ///   - includingPasswords: Whether generic passwords are among them.
-    package func objects(
-        label: String? = nil, includingPasswords: Bool = false
-    ) throws(KeyClientError) -> [ClientKeyObject] {
+    /// - Parameter includingPasswords: Whether generic passwords are among them.
+    package func objects(includingPasswords: Bool = false) throws(KeyClientError) -> [ClientKeyObject] {
         var objects: [ClientKeyObject] = []
-        try perform(45) { buffer in
+        try perform(.copyKeyObjects) { buffer in
             objects = []
-            buffer.append(optional: label) { buffer.append($0) }
+            // Of all labels.
+            buffer.append(false)
             buffer.append(includingPasswords)
         } part: { (reader) throws(FrameError) in
             objects.append(try ClientKeyObject(from: &reader))
@@ -68,7 +75,7 @@ package final class KeyClient: Sendable {
         context: [UInt8] = [], binding: [UInt8] = []
     ) throws(KeyClientError) -> [UInt8] {
         var result: [UInt8] = []
-        try perform(46) { buffer in
+        try perform(.useKey) { buffer in
             buffer.append(key.accessGroup)
             key.hash.withUnsafeBytes { buffer.append(counted: $0) }
             buffer.append(purpose.rawValue)
@@ -86,7 +93,7 @@ package final class KeyClient: Sendable {
     /// Returns the value of a password.
     package func value(of password: ClientKeyObject) throws(KeyClientError) -> [UInt8] {
         var result: [UInt8] = []
-        try perform(49) { buffer in
+        try perform(.copyPassword) { buffer in
             buffer.append(password.accessGroup)
             buffer.appendRaw(password.identifier)
             Self.appendAuthentication(to: buffer)
@@ -96,10 +103,10 @@ package final class KeyClient: Sendable {
         return result
     }
 
-    /// Makes a key, or takes one in, and returns what it is found by: ``ClientKeyObject/hash``.
+    /// Makes or imports a key, and returns its ``ClientKeyObject/hash``.
     package func add(_ key: NewClientKey) throws(KeyClientError) -> [UInt8] {
         var hash: [UInt8] = []
-        try perform(47, isRepeatable: false) { buffer in
+        try perform(.addKey, isRepeatable: false) { buffer in
             buffer.append(key.keyClass.rawValue)
             buffer.append(key.keyType)
             buffer.append(key.sizeInBits)
@@ -115,7 +122,7 @@ package final class KeyClient: Sendable {
 
     /// Stores a certificate in DER.
     package func store(certificate: [UInt8], label: String?) throws(KeyClientError) {
-        try perform(48, isRepeatable: false) { buffer in
+        try perform(.storeCertificate, isRepeatable: false) { buffer in
             certificate.withUnsafeBytes { buffer.append(counted: $0) }
             buffer.append(optional: label) { buffer.append($0) }
         } reply: { _ in
@@ -124,7 +131,7 @@ package final class KeyClient: Sendable {
 
     /// Deletes an item.
     package func delete(_ object: ClientKeyObject) throws(KeyClientError) {
-        try perform(5, isRepeatable: false) { buffer in
+        try perform(.deleteItems, isRepeatable: false) { buffer in
             // The class of the item; no attributes, no group, of both scopes.
             buffer.append(object.kind.itemClass)
             buffer.append(UInt32(0))
@@ -156,7 +163,7 @@ package final class KeyClient: Sendable {
     }
 
     private func perform(
-        _ operation: UInt8, isRepeatable: Bool = true, _ write: (FrameBuffer) -> Void,
+        _ operation: Operation, isRepeatable: Bool = true, _ write: (FrameBuffer) -> Void,
         part: (inout FrameReader) throws(FrameError) -> Void = { _ throws(FrameError) in
             throw FrameError("unexpected frame")
         },
@@ -165,7 +172,7 @@ package final class KeyClient: Sendable {
         var attempt = 1
         while true {
             let connection = try take()
-            switch connection.perform(operation, asker, write, part: part, reply: reply) {
+            switch connection.perform(operation.rawValue, asker, write, part: part, reply: reply) {
             case .answered:
                 put(connection)
                 return
@@ -173,7 +180,7 @@ package final class KeyClient: Sendable {
                 put(connection)
                 throw error
             case .lost(let reason):
-                // Most often all connections ended at once, with the daemon.
+                // A daemon that ends closes all connections, so the others are of no use either.
                 resting.withLock { $0 = [] }
                 guard isRepeatable, attempt < Self.mostAttempts else { throw .unreachable(reason: reason) }
                 attempt += 1

@@ -16,7 +16,7 @@ final class KeyConnection {
     enum Outcome {
         case answered
         case refused(KeyClientError)
-        /// The daemon went away, or what it said cannot be understood. The call changes nothing and can be repeated.
+        /// The daemon went away, or its answer cannot be read. It may have done what it was asked all the same.
         case lost(reason: String)
     }
 
@@ -83,7 +83,7 @@ final class KeyConnection {
     ) throws(SocketError) -> Outcome {
         do {
             while true {
-                // As long as the daemon is there it may be at work, or wait for a person.
+                // No deadline: a daemon that is there works, or waits for a person, for which it has a deadline.
                 let kind = try socket.receive(
                     into: incoming, limit: WireProtocol.longestFrame, first: nil, rest: WireProtocol.patience)
                 var reader = FrameReader(incoming, from: 1)
@@ -111,8 +111,8 @@ final class KeyConnection {
 }
 
 extension KeyConnection {
-    /// Hands the question that came on to what asks a person, and the answer back. The question ends when the daemon
-    /// says something else.
+    /// Passes the daemon's question to the program that asks a person, and its answer to the daemon. The question ends
+    /// without an answer when the daemon sends another frame.
     private func ask(_ asker: KeyClient.Asker?) throws(SocketError) {
         let answer = FrameBuffer()
         if let other = asker?() {
@@ -125,7 +125,7 @@ extension KeyConnection {
                 pollfd(fd: $0, events: Int16(truncatingIfNeeded: POLLIN), revents: 0)
             }
             while poll(&entries, 2, -1) < 0, errno == EINTR {}
-            // With the other socket, the question goes away.
+            // The daemon sent something or is gone. Closing the other socket takes the question from the screen.
             if entries[1].revents != 0 { return }
             let kind = try? other.receive(
                 into: answer, limit: WireProtocol.longestFrame, first: WireProtocol.patience,

@@ -99,6 +99,30 @@ import Testing
         try screen.compare(picture: "ui-item", titled: "keychain ui: an item")
     }
 
+    /// So does the recording of a first minute at the terminal.
+    @Test func theRecordingIsTrue() throws {
+        let screen = try ScreenTerminal(workplace, columns: 88, rows: 19)
+        screen.type("unset -f keychain; PS1='$ '; clear", "Enter")
+        try screen.wait("$") { !$0.contains("clear") }
+        func run(_ command: String, _ answer: String) throws {
+            screen.type(command, "Enter")
+            // The prompt comes after the answer.
+            try screen.wait(String(command.prefix(40)), answer) { $0.contains(#/\$\s*$/#) }
+        }
+        screen.type("keychain set mail.example.org alice", "Enter")
+        for prompt in ["Secret:", "Secret again:"] {
+            try screen.wait(prompt) { _ in true }
+            screen.type("correct horse", "Enter")
+        }
+        try screen.wait("Secret again:") { $0.contains(#/\$\s*$/#) }
+        try run("keychain get mail.example.org alice", "correct horse")
+        try run("keychain set ci github --generate", "--generate")
+        try run("keychain list", "github")
+        try run("keychain run --mask --env TOKEN=keychain://ci/github -- sh -c 'echo \"I use $TOKEN\"'", "I use ***")
+        try run("keychain info mail.example.org alice | head -4", "when-unlocked")
+        try screen.compare(picture: "first-minute", titled: "a first minute", columns: 88, isRecording: true)
+    }
+
     /// Signals and keys that end or stop it leave the terminal as it was, and nothing of a secret.
     @Test(arguments: [
         ("TERM", 143), ("HUP", 129), ("INT", 130), ("QUIT", 131), ("SEGV", 139), ("C-c", 0), ("C-z", 148),
@@ -273,12 +297,15 @@ private final class ScreenTerminal {
     }
 
     /// Compares the screen's text, up to digits, with a picture of the documentation, which it draws if it is told to.
-    func compare(picture name: String, titled title: String) throws {
+    func compare(
+        picture name: String, titled title: String, columns: Int = 80, isRecording: Bool = false
+    ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let file = folder.appending(path: "../../../Documentation/Images/\(name).svg").standardizedFileURL
         let drawn = try workplace.shell(
             "tmux -u -S \(socket) capture-pane -e -p -t ui | "
-                + "/usr/bin/python3 -B '\(folder.path)/Peer/picture.py' '\(title)' 80")
+                + "/usr/bin/python3 -B '\(folder.path)/Peer/picture.py' '\(title)' \(columns)"
+                + (isRecording ? " recording" : ""))
         try #require(drawn.status == 0 && drawn.text.contains("</svg>"), "\(drawn.errors)")
         if ProcessInfo.processInfo.environment["KEYCHAIN_WRITE_PICTURES"] != nil {
             try Data(drawn.text.utf8).write(to: file)

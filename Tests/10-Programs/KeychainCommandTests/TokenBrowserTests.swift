@@ -63,12 +63,13 @@ import Testing
             modutil() { command modutil "$@" -force >>log 2>&1; }
             \#(try TokenPlace.block("mkdir -p -m 700 ~/.pki"))
             trust "$HOME/.pki/nssdb"
-            mkdir -p policies/managed
-            cat > policies/managed/keychain.json <<'END'
+            # Not every Chromium has a folder for policies, but its own folder is there.
+            cp -r /etc/chromium policy; mkdir -p policy/policies/managed
+            cat > policy/policies/managed/keychain.json <<'END'
             \#(try TokenPlace.block(#"{"AutoSelectCertificateForUrls""#))
             END
             as=-m; [ "$(/usr/bin/id -u)" = 0 ] || as=-rm
-            unshare $as sh -c 'mount --bind policies /etc/chromium/policies; exec timeout 100 "$@"' sh chromium --headless=new \
+            unshare $as sh -c 'mount --bind policy /etc/chromium; exec timeout 100 "$@"' sh chromium --headless=new \
                 --no-sandbox --disable-gpu --no-first-run "--user-data-dir=$HOME/chromium" --dump-dom $site > page 2>chromium.log
             grep -o 'CN=ann SUCCESS' page || cat chromium.log nginx.log >&2
             """#)

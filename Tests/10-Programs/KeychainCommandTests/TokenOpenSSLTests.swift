@@ -74,11 +74,22 @@ import Testing
         place.expect(outcome, ["text", "text", "text", "text"])
     }
 
+    /// The installed daemon knows a service of another user by its unit, which a test has none of: the user stands for it.
+    @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
+    func nginxWithTheInstalledDaemon(way: Way) throws {
+        let rules = try TokenPlace.block("{\n").replacing(#""unit": "nginx.service""#, with: #""uid": 33"#)
+        try nginx(way, rules, isInstalled: true)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
     func nginxWithWorkersOfAnotherUser(way: Way) throws {
+        try nginx(way, TokenPlace.block(#"{"version": 1"#), isInstalled: false)
+    }
+
+    private func nginx(_ way: Way, _ rules: String, isInstalled: Bool) throws {
         let key = way == .engine ? "engine:pkcs11:pkcs11:token=keychain;object=web;type=private" : "$HOME/web.key"
         let outcome = try place.served(
-            entitlements: try TokenPlace.block(#"{"version": 1"#),
+            entitlements: rules, isInstalled: isInstalled,
             #"""
             # The workers have to reach the socket.
             chmod 711 "$HOME"
@@ -111,7 +122,7 @@ import Testing
             printf right > right
             keychain passcode set --json --memory 8 --passes 1 --new-passcode-fd 3 3<right 2>/dev/null; keychain lock
             fails && echo locked; keychain unlock --passcode-fd 3 3<right; eventually works && echo unlocked
-            keychain audit --json | grep -c 'uid:33:/usr/sbin/nginx' | sed 's/^[1-9].*/audited/'
+            keychain audit --json | grep -c '\#(isInstalled ? "uid:33" : "uid:33:/usr/sbin/nginx")' | sed 's/^[1-9].*/audited/'
             """#)
         place.expect(
             outcome,

@@ -33,9 +33,13 @@ struct TokenPlace {
     /// A code block of Documentation/Use/PKCS11.md, with the paths of this place.
     static func block(_ start: String) throws -> String {
         let text = try String(contentsOf: Repository.file("Documentation/Use/PKCS11.md"), encoding: .utf8)
-        let found = text.components(separatedBy: "\n```").first { $0.drop { $0 != "\n" }.dropFirst().hasPrefix(start) }
+        let blocks = text.split(separator: /\n *```/).map { $0.drop { $0 != "\n" }.dropFirst() }
+        // A block in a list is indented.
+        let found = blocks.first { $0.drop { $0 == " " }.hasPrefix(start) }
         let block = try #require(found, "the page has no block that begins with '\(start)'")
-        return try block.drop { $0 != "\n" }.dropFirst().replacing(
+        let indentation = block.prefix { $0 == " " }
+        return try block.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(indentation) ? $0.dropFirst(indentation.count) : $0 }.joined(separator: "\n").replacing(
             "/usr/lib/pkcs11/libkeychain-pkcs11.so", with: library()
         ).appending("\n")
     }
@@ -63,8 +67,17 @@ struct TokenPlace {
     }
 
     /// Runs a script while a daemon for all users serves `$HOME/served`.
-    func served(entitlements: String, _ script: String, seconds: Int = 150) throws -> ProgramOutcome {
-        try shell(servedScript(entitlements: entitlements, script), seconds: seconds)
+    ///
+    /// - Parameter isInstalled: Whether the daemon has as few rights as the installed unit gives it: another user, no
+    ///   capabilities, Landlock. It cannot see the executables of other users' programs.
+    func served(
+        entitlements: String, isInstalled: Bool = false, _ script: String, seconds: Int = 150
+    ) throws -> ProgramOutcome {
+        let rights =
+            isInstalled
+            ? "declare -a rights=(setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all --bounding-set -all)\noptions=--landlock\nmkdir sockets; mkdir -m 700 served; chown nobody sockets served daemon.log entitlements.json; chmod 711 .\n"
+            : ""
+        return try shell(servedScript(entitlements: entitlements, script, rights), seconds: seconds)
     }
 
     /// Runs the same at a terminal.
@@ -75,14 +88,15 @@ struct TokenPlace {
         return try Pseudoterminal(workplace, ["/usr/bin/timeout", "--foreground", "150", "/bin/bash", file])
     }
 
-    private func servedScript(entitlements: String, _ script: String) throws -> String {
+    private func servedScript(entitlements: String, _ script: String, _ rights: String = "") throws -> String {
         let file = workplace.path + "/entitlements.json"
         try FolderContents.write(Data(entitlements.utf8), to: file)
         return
             #"""
             unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/sockets/socket"; daemon=
-            begin() {
-                keychaind --system --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --no-lock-signals \
+            rights=(); options=; touch daemon.log
+            \#(rights)begin() {
+                "${rights[@]}" keychaind $options --system --socket "$KEYCHAIN_SOCKET" --home "$HOME/served" --no-lock-signals \
                     --entitlements "$HOME/entitlements.json" 2>>daemon.log & daemon=$!
                 until keychain status >/dev/null 2>&1; do
                     kill -0 $daemon || { cat daemon.log >&2; exit 99; }; sleep 0.05

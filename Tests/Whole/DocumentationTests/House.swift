@@ -58,7 +58,8 @@ struct House {
         "crypto": "Crypto", "cryptoExtras": "CryptoExtras", "asn1": "SwiftASN1", "grdb": "GRDB",
         "arguments": "ArgumentParser", "lifecycle": "ServiceLifecycle", "logging": "Logging", "metrics": "Metrics",
         "signals": "UnixSignals", "configuration": "Configuration", "hummingbird": "Hummingbird",
-        "httpTypes": "HTTPTypes",
+        "httpTypes": "HTTPTypes", "nioCore": "NIOCore", "nioPosix": "NIOPosix", "nioSSL": "NIOSSL",
+        "httpClient": "AsyncHTTPClient",
     ]
 
     /// The C libraries of the systems, which one module imports for all.

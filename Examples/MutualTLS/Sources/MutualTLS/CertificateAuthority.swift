@@ -1,12 +1,12 @@
 import Foundation
-import KeychainTLS
+import KeychainX509
 import SwiftASN1
 import X509
 import _CryptoExtras
 
 /// A minimal certificate authority: it has one key, and issues certificates to the holder of a request's key.
 struct CertificateAuthority {
-    let key: KeychainPrivateKey
+    let key: CertificateKey
     let certificate: Certificate
 
     /// Ten years for the authority, ninety days for what it signs. Both begin an hour ago, for clocks that go slow.
@@ -15,12 +15,12 @@ struct CertificateAuthority {
     private static let clockSkew: TimeInterval = 3600
 
     /// An authority known from before.
-    init(key: KeychainPrivateKey, certificate: Certificate) {
+    init(key: CertificateKey, certificate: Certificate) {
         (self.key, self.certificate) = (key, certificate)
     }
 
     /// A new authority, which signs its own certificate.
-    init(name: String, key: KeychainPrivateKey) async throws {
+    init(name: String, key: CertificateKey) async throws {
         let subject = try DistinguishedName { CommonName(name) }
         self.key = key
         certificate = try await Certificate(
@@ -60,25 +60,25 @@ struct CertificateAuthority {
 
 /// A private key and the certificate for it: one end of a connection.
 struct Credentials {
-    let key: KeychainPrivateKey
+    let key: CertificateKey
     let certificate: Certificate
 
     /// Has a certificate made for a key.
-    init(name: String, key: KeychainPrivateKey, from authority: CertificateAuthority) async throws {
+    init(name: String, key: CertificateKey, from authority: CertificateAuthority) async throws {
         // As on its way to an authority somewhere else.
         let sent = try await CertificateSigningRequest(for: name, key: key).serializeAsPEM().pemString
         certificate = try await authority.certificate(for: CertificateSigningRequest(pemEncoded: sent))
         self.key = key
     }
 
-    init(key: KeychainPrivateKey, certificate: Certificate) {
+    init(key: CertificateKey, certificate: Certificate) {
         (self.key, self.certificate) = (key, certificate)
     }
 }
 
 extension CertificateSigningRequest {
     /// Asks for a certificate for a key, which signs the request wherever it is.
-    init(for name: String, key: KeychainPrivateKey) async throws {
+    init(for name: String, key: CertificateKey) async throws {
         let names = try Certificate.Extensions { SubjectAlternativeNames([.dnsName("localhost")]) }
         try await self.init(
             version: .v1, subject: try DistinguishedName { CommonName(name) }, asyncPrivateKey: .init(key),

@@ -1,4 +1,5 @@
 import KeychainTLS
+import KeychainX509
 import NIOCore
 import NIOSSL
 import X509
@@ -8,7 +9,7 @@ extension TLSConfiguration {
     static func server(_ own: Credentials, trusting authority: Certificate) throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfigurationWithMTLS(
             certificateChain: [.certificate(try NIOSSLCertificate(own.certificate))],
-            privateKey: .privateKey(NIOSSLPrivateKey(customPrivateKey: own.key)),
+            privateKey: .privateKey(NIOSSLPrivateKey(customPrivateKey: own.key.privateKey)),
             trustRoots: .certificates([try NIOSSLCertificate(authority)]))
         configuration.allowWhatKeysCanDo()
         return configuration
@@ -20,7 +21,7 @@ extension TLSConfiguration {
         configuration.trustRoots = .certificates([try NIOSSLCertificate(authority)])
         if let own {
             configuration.certificateChain = [.certificate(try NIOSSLCertificate(own.certificate))]
-            configuration.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: own.key))
+            configuration.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: own.key.privateKey))
         }
         configuration.allowWhatKeysCanDo()
         return configuration

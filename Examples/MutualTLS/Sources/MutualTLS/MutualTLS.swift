@@ -1,5 +1,5 @@
 import Foundation
-import KeychainTLS
+import KeychainX509
 import NIOSSL
 import X509
 

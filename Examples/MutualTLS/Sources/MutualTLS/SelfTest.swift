@@ -1,6 +1,7 @@
 import Foundation
 import KeychainServices
 import KeychainTLS
+import KeychainX509
 import NIOSSL
 import X509
 
@@ -30,7 +31,7 @@ struct SelfTest {
     private func keysStayInside() throws {
         for (name, credentials) in [("server", server), ("client", client)] {
             var failure: Unmanaged<CFError>?
-            let exported = SecKeyCopyExternalRepresentation(credentials.key.key, &failure)
+            let exported = SecKeyCopyExternalRepresentation(credentials.key.privateKey.key, &failure)
             let reason = failure?.takeRetainedValue()
             guard exported == nil else { throw ExampleError("the private key of the \(name) can be exported") }
             say(
@@ -41,7 +42,7 @@ struct SelfTest {
 
     private func keysAreFoundAgain() throws {
         let found = try Vault.key(named: "server", in: .enclave)
-        guard found == server.key else { throw ExampleError("the vault gives another key for the same name") }
+        guard found.privateKey == server.key.privateKey else { throw ExampleError("the vault gives another key for the same name") }
         guard try Vault.certificate(named: "server") == server.certificate.der else {
             throw ExampleError("the vault gives another certificate for the same name")
         }
@@ -72,7 +73,7 @@ struct SelfTest {
     }
 
     private func refuseStrangers() async throws {
-        let key = try KeychainPrivateKey(Vault.passingEnclaveKey())
+        let key = try CertificateKey(KeychainPrivateKey(Vault.passingEnclaveKey()))
         // It says that it is ours, and has another key.
         let strangers = try await CertificateAuthority(name: "Example authority", key: key)
         let foreign = try await Credentials(name: "client", key: client.key, from: strangers)
@@ -110,7 +111,7 @@ struct SelfTest {
         for (type, size) in [
             (kSecAttrKeyTypeECSECPrimeRandom, 384), (kSecAttrKeyTypeECSECPrimeRandom, 521), (kSecAttrKeyTypeRSA, 2048),
         ] {
-            let key = try KeychainPrivateKey(Vault.passingKey(type: type, sizeInBits: size))
+            let key = try CertificateKey(KeychainPrivateKey(Vault.passingKey(type: type, sizeInBits: size)))
             let credentials = try await Credentials(name: "\(size) bits", key: key, from: authority)
             let name = "\(type == kSecAttrKeyTypeRSA ? "RSA" : "a curve") of \(size) bits"
             for version in [TLSVersion.tlsv13, .tlsv12] { try await talk(name, credentials, credentials, version) }

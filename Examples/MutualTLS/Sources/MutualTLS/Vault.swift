@@ -1,14 +1,15 @@
 import Foundation
 import KeychainServices
 import KeychainTLS
+import KeychainX509
 
 /// What this program keeps in the keychain: private keys, found by tag, and certificates, found by label.
 enum Vault {
     private static func label(_ name: String) -> String { "mutual TLS: \(name)" }
 
     /// The key with this name; it is made and stored if there is none.
-    static func key(named name: String, in keeper: KeychainPrivateKey.Keeper) throws -> KeychainPrivateKey {
-        try .stored(tag: "com.example.mutual-tls.\(name)", label: label(name), in: keeper)
+    static func key(named name: String, in keeper: KeychainPrivateKey.Keeper) throws -> CertificateKey {
+        try CertificateKey(.stored(tag: "com.example.mutual-tls.\(name)", label: label(name), in: keeper))
     }
 
     /// A key that is used and not stored.

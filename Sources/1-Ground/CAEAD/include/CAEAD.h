@@ -105,7 +105,7 @@ bool cbc_transform(
 bool modular_power(const void *_Nonnull base, const void *_Nonnull exponent, const void *_Nonnull modulus, size_t count,
     void *_Nonnull power);
 
-/// Bytes of the caller; NULL only for none.
+/// Bytes of the caller. `bytes` may be NULL if `count` is 0.
 typedef struct {
     const uint8_t *_Nullable bytes;
     size_t count;
@@ -132,9 +132,9 @@ typedef struct {
 
 typedef enum {
     SECRET_DONE,
-    /// A length is not for this key or cipher.
+    /// The text, the vector, the tag or the key has a length that the cipher does not take.
     SECRET_REFUSED,
-    /// What should be decrypted was not made so with this key.
+    /// The ciphertext was not made so with this key, or was changed.
     SECRET_DAMAGED,
     SECRET_UNAVAILABLE
 } secret_result;

@@ -120,8 +120,8 @@ typedef struct {
 } CK_INTERFACE;
 
 /*
- * The functions of version 2.40 in the order of its table: F for those that are there, U for those that refuse all but a
- * wrong session.
+ * The functions of version 2.40 in the order of its table: F for those that the module has, U for those that it does
+ * not have (see kc_unsupported).
  */
 #define KC_FUNCTIONS_2_40(F, U) \
     F(C_Initialize, (void *arguments)) \
@@ -310,7 +310,7 @@ KC_FUNCTIONS_2_40(KC_DECLARATION, KC_DECLARATION)
 KC_FUNCTIONS_3_0(KC_DECLARATION, KC_DECLARATION)
 KC_FUNCTIONS_3_2(KC_DECLARATION, KC_DECLARATION)
 
-/* What a function that is not there returns, after what every function checks. */
+/* What a function that the module does not have returns: CKR_FUNCTION_NOT_SUPPORTED, if the session is there. */
 CK_RV kc_unsupported(CK_SESSION_HANDLE session);
 
 /* C_FindObjectsInit of version 2.40. */
@@ -334,15 +334,15 @@ const char *kc_library_path(void);
 int kc_has_raised_rights(void);
 
 /*
- * Starts the program that serves a vault to this process and its children, and ends with them. Returns 1, or 0 if it
- * cannot be started. `listener` is the socket at which it serves, in `folder`.
+ * Starts the program that serves the user's vault to this process and its children, and that ends with the last of
+ * them. `listener` is the socket at which it serves, in `folder`. Returns 1, or 0 if it cannot be started.
  */
 int kc_start_helper(const char *program, const char *folder, int listener);
 
 /* Ends what kc_start_helper has started, for this process. */
 void kc_end_helper(void);
 
-/* Starts the program that asks a person what the daemon wants to know. Returns the socket to it, or -1. */
+/* Starts the program that puts a question of the daemon to a person. Returns the socket to it, or -1. */
 int kc_start_asker(const char *program);
 
 /* What the library exports. */

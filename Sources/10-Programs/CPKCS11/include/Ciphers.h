@@ -8,7 +8,7 @@
 typedef enum { KC_NO_HASH, KC_SHA1, KC_SHA224, KC_SHA256, KC_SHA384, KC_SHA512 } kc_hash;
 
 typedef enum {
-    KC_ECDSA, KC_EDDSA, KC_RSA_PKCS1, KC_RSA_PSS, KC_RSA_RAW, KC_RSA_OAEP, KC_ML_DSA, KC_ML_KEM,
+    KC_ECDSA, KC_ECDH, KC_EDDSA, KC_RSA_PKCS1, KC_RSA_PSS, KC_RSA_RAW, KC_RSA_OAEP, KC_ML_DSA, KC_ML_KEM,
     /* Of secret keys. */
     KC_AES_GCM, KC_AES_CBC, KC_AES_CBC_PADDED, KC_AES_WRAP, KC_AES_WRAP_PADDED, KC_HMAC
 } kc_scheme;
@@ -25,7 +25,7 @@ const struct env_md_st *kc_hash_function(kc_hash hash);
 
 typedef struct kc_digest kc_digest;
 
-/* Returns NULL without memory. `kc_digest_end` takes it back. */
+/* Returns NULL without memory. `kc_digest_end` frees it. */
 kc_digest *kc_digest_begin(kc_hash hash);
 
 /* Returns 1, or 0 if it failed. */
@@ -44,7 +44,7 @@ int kc_is_valid(kc_scheme scheme, kc_hash hash, kc_bytes key, kc_bytes data, kc_
 
 /*
  * Encrypts for an RSA key. `count` is the room at `out`, and then the number of bytes that were written. Returns 1, or 0
- * if the data is too long or the key is none.
+ * if the data is too long or `key` is no RSA key.
  */
 int kc_encrypt(kc_scheme scheme, kc_hash hash, kc_bytes key, kc_bytes data, uint8_t *out, size_t *count);
 

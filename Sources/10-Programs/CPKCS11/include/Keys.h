@@ -6,7 +6,7 @@
 
 typedef struct kc_key kc_key;
 
-/* All return NULL if the key cannot be made of this. `kc_key_free` takes it back. */
+/* All return NULL if they cannot make the key, or if the bytes are no such key. `kc_key_free` frees it. */
 kc_key *kc_key_make_rsa(unsigned bits);
 kc_key *kc_key_make_curve(unsigned bits);
 kc_key *kc_key_make_edwards(void);
@@ -16,7 +16,7 @@ kc_key *kc_key_from_scalar(unsigned bits, kc_bytes scalar);
 kc_key *kc_key_from_seed(kc_bytes seed);
 void kc_key_free(kc_key *key);
 
-/* The longest that the functions below write. */
+/* The most bytes that the functions below write. */
 enum { KC_LONGEST = 16384 };
 
 /* They return how many bytes they wrote to `out`, which has room for KC_LONGEST, or 0 if they cannot. */
@@ -32,18 +32,18 @@ size_t kc_key_secret(const kc_key *key, uint8_t *out);
 /* The modulus, or with 1 the exponent, of an RSA key. */
 size_t kc_key_number(const kc_key *key, int which, uint8_t *out);
 
-/* As `kc_is_valid` has data and signature. */
+/* `data` and the signature have the forms that `kc_is_valid` describes. */
 size_t kc_key_sign(const kc_key *key, kc_scheme scheme, kc_hash hash, kc_bytes data, uint8_t *out);
 size_t kc_key_decrypt(const kc_key *key, kc_scheme scheme, kc_hash hash, kc_bytes data, uint8_t *out, int *is_done);
 size_t kc_key_agree(const kc_key *key, kc_bytes point, uint8_t *out);
 
 /*
- * Makes a secret and a capsule of it (FIPS 203, ML-KEM-768 with 768 and ML-KEM-1024 with 1024). The key is as FIPS 203 has
- * it. Returns the length of the capsule, or 0 if the key is none. The secret has 32 bytes.
+ * Makes a secret of 32 bytes and its capsule (FIPS 203). `set` is 768 for ML-KEM-768 and 1024 for ML-KEM-1024. `key` is
+ * encoded as in FIPS 203. Returns the length of the capsule, or 0 if `key` is no such key.
  */
 size_t kc_encapsulate(unsigned set, kc_bytes key, uint8_t *capsule, uint8_t secret[32]);
 
-/* Returns 1 for a signature of ML-DSA (FIPS 204) by a key as FIPS 204 has it, with 65 or 87. */
+/* Returns 1 if the signature is valid. `set` is 65 for ML-DSA-65, 87 for ML-DSA-87; `key` is encoded as in FIPS 204. */
 int kc_is_valid_mldsa(unsigned set, kc_bytes key, kc_bytes message, kc_bytes context, kc_bytes signature);
 
 #endif

@@ -13,7 +13,7 @@ func answering(_ body: () throws(TokenError) -> Void) -> CK_RV {
     }
 }
 
-/// What a function that is not there returns, after what every function checks.
+/// Returns CKR_FUNCTION_NOT_SUPPORTED for a function that the module does not have, if the session is there.
 @_cdecl("kc_unsupported")
 func unsupported(_ session: CK_SESSION_HANDLE) -> CK_RV {
     answering { () throws(TokenError) in
@@ -30,7 +30,7 @@ func input(_ bytes: Bytes?, _ count: CK_ULONG) throws(TokenError) -> UnsafeRawBu
     return UnsafeRawBufferPointer(start: bytes, count: Int(clamping: count))
 }
 
-/// Hands out bytes as section 5.2 of the standard has it.
+/// Hands out bytes by the convention of section 5.2 of the standard: without `room`, it only tells their number.
 ///
 /// - Returns: Whether they were handed out; false if the caller asked for their number alone.
 /// - Throws: CKR_BUFFER_TOO_SMALL, after the number was told.

@@ -24,8 +24,8 @@ extension AttributeList {
 
 /// Throws unless objects of the vault may be made in this session.
 ///
-/// CKA_SENSITIVE and CKA_EXTRACTABLE are not looked at: private keys, and all keys of the vault, are sensitive and not
-/// extractable, whatever a template asks for. Many programs ask for nothing else than they always do.
+/// It ignores CKA_SENSITIVE and CKA_EXTRACTABLE: private keys, and all keys of the vault, are sensitive and not
+/// extractable, whatever a template asks for. Refusing would break programs that always ask for the same.
 private func check(_ template: AttributeList, _ session: CK_SESSION_HANDLE) throws(TokenError) {
     try TokenModule.shared.session(session) { session throws(TokenError) in
         guard session.isReadWrite || !template.isOfToken else { throw TokenError(.sessionReadOnly) }
@@ -73,7 +73,7 @@ private let edwardsCurves: [[UInt8]] = [
     [0x06, 0x09, 0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x0F, 0x01],
 ]
 
-/// Throws for another curve than Ed25519. A template that names none means the only one.
+/// Throws for another curve than Ed25519. A template that names no curve means this one.
 private func checkEdwardsCurve(_ template: AttributeList) throws(TokenError) {
     guard let curve = template.values[Attribute.ecParameters] else { return }
     guard edwardsCurves.contains(curve) else { throw TokenError(.curveNotSupported) }
@@ -89,7 +89,8 @@ private func pair(
         // A session's keys are the program's own choice.
         let sizes: [CK_ULONG] = template.isOfToken ? [2048, 3072, 4096] : [1024, 2048, 3072, 4096]
         let exponent = template.values[Attribute.publicExponent]?.drop { $0 == 0 } ?? [1, 0, 1]
-        guard sizes.contains(bits), exponent.elementsEqual([1, 0, 1]) else { throw TokenError(.attributeValueInvalid) }
+        guard sizes.contains(bits) else { throw TokenError(.keySizeRange) }
+        guard exponent.elementsEqual([1, 0, 1]) else { throw TokenError(.attributeValueInvalid) }
         return (.rsa, UInt32(clamping: bits))
     case Mechanism.ecGeneration: return (.ellipticCurve, try template.curve())
     case Mechanism.edwardsGeneration:
@@ -131,7 +132,7 @@ func generateKeyPair(
             return
         }
         var key = NewClientKey(.private, family.number, sizeInBits: size)
-        // The rule for the enclave: it keeps what it can keep.
+        // The enclave makes every kind of key that it can make.
         key.isInEnclave = family == .mldsa || family == .mlkem || (family == .ellipticCurve && size == 256)
         let hash = try store(key, privateTemplate, publicTemplate)
         let objects = try TokenModule.shared.refresh()
@@ -211,7 +212,7 @@ private func addCertificate(
         return try TokenModule.shared.keep(TokenObject(source, nil, in: session, template))
     }
     try check(template, session)
-    // Its CKA_ID is that of its key, whatever the template says: it is what links the two.
+    // The CKA_ID of a certificate links it to its key, so the template does not choose it.
     let name = try template.labelText()
     try TokenModule.shared.asking { client throws(KeyClientError) in
         try client.store(certificate: value, label: name)
@@ -275,12 +276,12 @@ private func addPublicKey(
     return try handle(.publicKey, store(key, template), TokenModule.shared.refresh())
 }
 
-/// What a template gives does not make a key, if the encoding fails.
+/// Runs a function of CPKCS11 on values of a template. If it fails, they are no key: CKR_ATTRIBUTE_VALUE_INVALID.
 private func encoded(_ write: (UnsafeMutablePointer<UInt8>) -> Int) throws(TokenError) -> [UInt8] {
     do throws(TokenError) { return try written(write) } catch { throw TokenError(.attributeValueInvalid) }
 }
 
-/// CKA_EC_POINT, which is in an OCTET STRING, or as it is.
+/// Returns the point in CKA_EC_POINT, where programs put it with or without the OCTET STRING around it.
 private func point(_ template: AttributeList, _ size: Int) throws(TokenError) -> [UInt8] {
     guard let given = template.values[Attribute.ecPoint] else { throw TokenError(.templateIncomplete) }
     guard given.count == size || (given.count > size && given.first == 0x04) else {
@@ -289,10 +290,10 @@ private func point(_ template: AttributeList, _ size: Int) throws(TokenError) ->
     return Array(given.suffix(size))
 }
 
-/// RSAPublicKey (PKCS #1), which is the BIT STRING that ends a SubjectPublicKeyInfo. Its head has 24 bytes from a
-/// modulus of 1,024 bits on, before the length of which no other is taken here.
+/// Returns the RSAPublicKey (PKCS #1) in a SubjectPublicKeyInfo, which ends with it. With a modulus of 2,048 bits or
+/// more, 24 bytes come before it. The vault refuses what this cuts out of a shorter one.
 private func rsaPublicKey(_ info: [UInt8]) throws(TokenError) -> [UInt8] {
-    guard info.count > 256 else { throw TokenError(.attributeValueInvalid) }
+    guard info.count >= 294 else { throw TokenError(.attributeValueInvalid) }
     return Array(info.dropFirst(24))
 }
 

@@ -33,18 +33,21 @@ func deriveKey(
         } else {
             secret = try TokenModule.shared.use(object, to: .derive, by: algorithm, peer)
         }
+        defer { secret.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         let length = template.number(Attribute.valueLength)
         if let hash {
             guard let length, (1...1024).contains(length) else { throw TokenError(.templateIncomplete) }
             var agreed = secret
-            secret = try derived(from: secret, hash, shared, count: Int(clamping: length))
-            agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+            defer { agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+            secret = try derived(from: agreed, hash, shared, count: Int(clamping: length))
         } else if let length {
             // The leftmost bytes go (section 6.3.21 of version 3.2).
             guard length > 0, length <= CK_ULONG(clamping: secret.count) else {
                 throw TokenError(.templateInconsistent)
             }
-            secret = Array(secret.suffix(Int(clamping: length)))
+            var agreed = secret
+            defer { agreed.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+            secret = Array(agreed.suffix(Int(clamping: length)))
         }
         handle.pointee = try addSecret(&secret, template, session)
     }
@@ -71,7 +74,7 @@ private func derived(
     return Array(key.prefix(count))
 }
 
-/// Makes a key of a secret that was agreed on, unwrapped or generated.
+/// Makes a secret key, of the vault or of the session, from bytes that were agreed on, unwrapped, generated or given.
 func addSecret(
     _ secret: inout [UInt8], _ template: AttributeList, _ session: CK_SESSION_HANDLE
 ) throws(TokenError) -> CK_OBJECT_HANDLE {
@@ -96,7 +99,7 @@ private func sessionObject(
     var object = TokenObject(
         .init(kind: .secretKey, keyType: family.number, sizeInBits: 8 * secret.count), .bytes(bytes), in: session,
         template)
-    // A secret that two keys agreed on is for anything, unless its maker says what for.
+    // A session's secret key is for every use, unless its maker says which.
     for purpose in [Mechanism.Purpose.sign, .verify, .encrypt, .decrypt, .wrap, .unwrap, .derive] {
         object.attributes.set(purpose.attribute, template.values[purpose.attribute] ?? [1])
     }
@@ -105,7 +108,7 @@ private func sessionObject(
 
 // MARK: Wrapping
 
-/// A secret key of a session that may leave it.
+/// Returns the bytes of a session's secret key. Throws CKR_KEY_UNEXTRACTABLE for any other key.
 private func extractable(_ handle: CK_OBJECT_HANDLE) throws(TokenError) -> SecretBytes {
     let object = try TokenModule.shared.object(handle)
     guard case .bytes(let bytes) = object.secret, object.attributes.values[Attribute.extractable] == [1] else {

@@ -1,6 +1,6 @@
 import CPKCS11
 
-/// The versions of the standard that the module speaks: what C_GetInfo says is the newest of the old interface.
+/// The version that C_GetInfo returns: that of the table that C_GetFunctionList returns.
 private let oldInterface = CK_VERSION(major: 2, minor: 40)
 private let manufacturer = "swift-keychain"
 

@@ -12,7 +12,7 @@ func findObjectsInit(
     }
 }
 
-/// The same for programs that use the old interface, without what only newer versions have names for.
+/// C_FindObjectsInit of version 2.40: leaves out keys whose type that version has no name for.
 @_cdecl("kc_old_FindObjectsInit")
 func oldFindObjectsInit(
     _ session: CK_SESSION_HANDLE, _ attributes: UnsafeMutablePointer<CK_ATTRIBUTE>?, _ count: CK_ULONG
@@ -64,7 +64,7 @@ func getAttributeValue(
             list.set(Attribute.value, try password(object, session, isLast: value.value != nil))
         }
         let hasSecret = [ObjectClass.privateKey, ObjectClass.secretKey].contains(list.number(Attribute.objectClass))
-        // All are answered; the error is of the last that could not be.
+        // The standard wants all attributes answered; the error is that of the last one that was not.
         var failure: CK_RV?
         for index in 0..<Int(clamping: count) {
             let type = attributes[index].type
@@ -94,7 +94,7 @@ func getAttributeValue(
     }
 }
 
-/// The value of a password. A program asks for its length first: the vault is asked once for both.
+/// The value of a password. A program asks for the length first, and then for the value: the vault is asked once.
 ///
 /// - Parameter isLast: Whether the program has room for the value.
 private func password(

@@ -5,12 +5,12 @@ import PlainBytes
 
 typealias Place = any WritableKeyPath<TokenSession, KeyOperation?> & Sendable
 
-/// The key of a handle, if it is one that does this.
+/// Returns the key of a handle. Throws if its class is not for this purpose, or if its maker did not permit it.
 func key(_ handle: CK_OBJECT_HANDLE, for purpose: Mechanism.Purpose) throws(TokenError) -> TokenObject {
     let object = try TokenModule.shared.object(handle)
     guard object.source.kind == .secretKey || object.source.kind == (purpose.takesPublicKey ? .publicKey : .privateKey)
     else { throw TokenError(.keyTypeInconsistent) }
-    // What the maker of a session's key did not permit.
+    // The vault decides about its own keys; of a session's key, the template of its maker does.
     guard object.session == nil || object.attributes.values[purpose.attribute] != [0] else {
         throw TokenError(.keyFunctionNotPermitted)
     }
@@ -56,7 +56,7 @@ func put(_ operation: KeyOperation, _ session: CK_SESSION_HANDLE, _ place: Place
     try TokenModule.shared.session(session) { session throws(TokenError) in session[keyPath: place] = operation }
 }
 
-/// What a caller gave to a function that ends an operation: all of it, or nothing after parts.
+/// What a caller gave to a function that ends an operation: the whole message, or nil if it gave the message in parts.
 typealias Given = (bytes: Bytes?, count: CK_ULONG)?
 
 extension KeyOperation {
@@ -89,7 +89,7 @@ extension KeyOperation {
         if case .bytes(let collected) = parts { collected.count } else { 0 }
     }
 
-    /// Throws for a length that neither the vault nor the library takes, before memory is taken for it.
+    /// Throws for a message that is too long for the vault or for BoringSSL, before memory is taken for it.
     func check(count: Int) throws(TokenError) {
         let isOfVault = object.secret == nil && object.source.kind != .publicKey
         guard mechanism.hashesMessage || count <= (isOfVault ? Self.mostBytes : Self.mostBytesHere) else {
@@ -135,7 +135,7 @@ extension KeyOperation {
         guard takes else { throw TokenError(purpose == .decrypt ? .encryptedDataLengthRange : .dataLengthRange) }
     }
 
-    /// Signs, encrypts or decrypts: with a key of this process here, and else in the vault.
+    /// Signs, encrypts or decrypts: here with a key of the session or a public key, and else in the vault.
     func result(of data: UnsafeRawBufferPointer) throws(TokenError) -> [UInt8] {
         try check(count: data.count)
         try check(data)
@@ -228,7 +228,7 @@ extension secret_bytes {
     }
 }
 
-/// Ends an operation: tells the length, or has the result made and hands it out.
+/// Ends an operation: tells the length of the result, or makes the result and hands it out.
 func finish(
     _ session: CK_SESSION_HANDLE, _ place: Place, _ given: Given, _ room: Bytes?, _ count: Count?, isExact: Bool
 ) -> CK_RV {
@@ -243,7 +243,7 @@ func finish(
             count.pointee = CK_ULONG(clamping: operation.result?.count ?? size)
             return try put(operation, session, place)
         }
-        // A person is not asked for what there is no room for.
+        // Before the key is used: without room for the result, a person would be asked in vain.
         guard !isExact || count.pointee >= CK_ULONG(clamping: size) else {
             count.pointee = CK_ULONG(clamping: size)
             try put(operation, session, place)
@@ -271,7 +271,7 @@ func collect(
     _ session: CK_SESSION_HANDLE, _ place: Place, _ part: Bytes?, _ count: CK_ULONG
 ) -> CK_RV {
     answering { () throws(TokenError) in
-        // An error ends what was begun.
+        // The standard has an error end the operation, so it is put back only at the end.
         var operation = try take(session, place, inParts: true)
         try operation.append(input(part, count))
         try put(operation, session, place)

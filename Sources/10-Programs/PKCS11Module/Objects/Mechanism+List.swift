@@ -62,7 +62,7 @@ extension Mechanism {
             Entry(aesCBCPadded, .aes, 16...32, ciphers | wrapping),
             Entry(aesKeyWrap, .aes, 16...32, ciphers | wrapping),
             Entry(aesKeyWrapPadded, .aes, 16...32, ciphers | wrapping),
-            Entry(rsaGeneration, .rsa, 1024...4096, pairs),
+            Entry(rsaGeneration, .rsa, 2048...4096, pairs),
             Entry(ecGeneration, .ellipticCurve, 256...521, pairs | curves),
             Entry(edwardsGeneration, .edwards, 256...256, pairs | edwards),
             Entry(mldsaGeneration, .mldsa, 2...3, pairs),

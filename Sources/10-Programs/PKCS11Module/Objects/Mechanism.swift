@@ -21,7 +21,8 @@ struct Mechanism: Sendable {
     /// The name by which the vault uses a key: Apple's, or the protocol's own (Documentation/Specify/Protocol.md).
     func algorithm(for purpose: Purpose) -> String {
         switch (scheme, purpose) {
-        case (_, .derive): "algid:keyexchange:ECDH"
+        case (KC_ECDSA, _): "algid:sign:ECDSA:digest-RFC4754"
+        case (KC_ECDH, _): "algid:keyexchange:ECDH"
         case (KC_RSA_OAEP, _): "algid:encrypt:RSA:OAEP:\(hash?.name ?? "")"
         case (KC_RSA_RAW, .decrypt): "algid:encrypt:RSA:raw"
         case (KC_RSA_RAW, _): "algid:sign:RSA:raw"
@@ -37,11 +38,11 @@ struct Mechanism: Sendable {
         case (KC_AES_WRAP, _): "AES:KW"
         case (KC_AES_WRAP_PADDED, _): "AES:KWP"
         case (KC_HMAC, _): "HMAC:\(hash?.name ?? "")"
-        default: "algid:sign:ECDSA:digest-RFC4754"
+        default: ""
         }
     }
 
-    /// How CAEAD calls what a secret key does; nil for HMAC.
+    /// The cipher of CAEAD; nil for HMAC and for mechanisms of other keys.
     var secretCipher: secret_cipher? {
         switch scheme {
         case KC_AES_GCM: SECRET_AES_GCM
@@ -109,9 +110,10 @@ struct Mechanism: Sendable {
         case Self.rsaRaw: self.init(KC_RSA_RAW)
         case Self.rsaOAEP: self.init(KC_RSA_OAEP, try Self.oaepHash(mechanism))
         case Self.rsaPSS: self.init(KC_RSA_PSS, try Self.pssHash(mechanism, nil))
-        case Self.ecdsa, Self.ecdh: self.init(KC_ECDSA)
+        case Self.ecdsa: self.init(KC_ECDSA)
+        case Self.ecdh: self.init(KC_ECDH)
         case Self.eddsa:
-            // The parameter, if there is one, asks for a context or for a digest first: neither is there.
+            // A parameter would ask for Ed25519ctx or Ed25519ph (RFC 8032), which the keychain does not have.
             try Self.requireNone(mechanism)
             self.init(KC_EDDSA)
         case Self.mldsa:

@@ -8,7 +8,7 @@ struct TokenObject: Sendable {
     var attributes: AttributeList
     /// The session that ends it; nil for one of the vault.
     var session: CK_SESSION_HANDLE?
-    /// What only this process has; nil for an object of the vault, and for a public one.
+    /// The secret part of a session's key; nil for an object of the vault, and for a public one.
     var secret: Secret?
 
     enum Secret: Sendable {
@@ -63,7 +63,7 @@ struct TokenObject: Sendable {
         attributes = list
     }
 
-    /// An object of a session, with what its maker wants it to say.
+    /// An object of a session, with the attributes of its maker's template.
     init(_ source: ClientKeyObject, _ secret: Secret?, in session: CK_SESSION_HANDLE, _ template: AttributeList) {
         self.init(source)
         (self.session, self.secret) = (session, secret)
@@ -88,7 +88,7 @@ struct TokenObject: Sendable {
         }
     }
 
-    /// What an object is, which no template changes.
+    /// The attributes that follow from the object itself: a template does not change them.
     private static let own = Set<CK_ATTRIBUTE_TYPE>([
         Attribute.objectClass, Attribute.token, Attribute.uniqueID, Attribute.value, Attribute.keyType,
         Attribute.modulus, Attribute.modulusBits, Attribute.publicExponent, Attribute.ecParameters, Attribute.ecPoint,
@@ -153,7 +153,7 @@ struct TokenObject: Sendable {
             list.set(Attribute.signRecover, false)
             list.set(Attribute.decrypt, isRSA)
             list.set(Attribute.unwrap, isRSA)
-            // A person is asked by the vault, and not for a PIN.
+            // The vault asks the person; with true, programs would ask for a PIN before each use.
             list.set(Attribute.alwaysAuthenticate, false)
             list.set(Attribute.wrapWithTrusted, false)
         } else {

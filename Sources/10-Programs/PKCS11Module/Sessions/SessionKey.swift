@@ -48,7 +48,7 @@ final class SessionKey: @unchecked Sendable {
         key = made
     }
 
-    /// The public half, as the vault tells of its own.
+    /// The public half, in the form of the vault's public keys.
     func publicHalf(_ family: KeyFamily) throws(TokenError) -> ClientKeyObject {
         let info = try written { kc_key_info(key, $0) }
         let numbers =

@@ -18,6 +18,9 @@ final class TokenModule: @unchecked Sendable {
         var client: KeyClient?
         /// Whether this process, or the one that it was forked from, has had a session.
         var hasHadSession = false
+        /// Why the last search did not reach the vault; nil if it did. A program that searches anew after a fork may go
+        /// on with a handle from before, and gets this reason for it.
+        var searchFailure: TokenError?
         var isLoggedIn = false
         var sessions: [CK_SESSION_HANDLE: TokenSession] = [:]
         var lastSession: CK_SESSION_HANDLE = 0
@@ -152,7 +155,7 @@ final class TokenModule: @unchecked Sendable {
 
     func isLoggedIn() throws(TokenError) -> Bool { try initialized { state throws(TokenError) in state.isLoggedIn } }
 
-    /// No PIN is needed: the vault asks whom it has to. Programs that log in all the same are told that they have.
+    /// Any PIN is right: the vault itself asks a person where that is needed. It only remembers the state.
     func log(in isIn: Bool, _ handle: CK_SESSION_HANDLE) throws(TokenError) {
         try session(handle) { _ throws(TokenError) in }
         try initialized { state throws(TokenError) in
@@ -174,7 +177,7 @@ final class TokenModule: @unchecked Sendable {
         try session(handle) { session throws(TokenError) in
             guard session.found == nil else { throw TokenError(.operationActive) }
         }
-        // What is asked of sessions alone is no business of the vault's.
+        // A search for objects of sessions does not need the vault.
         let seen = template.values[Attribute.token] == [0] ? [:] : try refresh()
         try initialized { state throws(TokenError) in
             guard state.sessions[handle] != nil else { throw TokenError(.sessionHandleInvalid) }
@@ -189,10 +192,17 @@ final class TokenModule: @unchecked Sendable {
     func refresh() throws(TokenError) -> [CK_OBJECT_HANDLE: TokenObject] {
         // The environment of the program says whether it sees passwords.
         let includingPasswords = kc_environment("KEYCHAIN_PKCS11_DATA").map { String(cString: $0) } == "1"
-        let objects = try asking { client throws(KeyClientError) in
-            try client.objects(includingPasswords: includingPasswords)
-        }.map { TokenObject($0) }
+        let objects: [TokenObject]
+        do throws(TokenError) {
+            objects = try asking { client throws(KeyClientError) in
+                try client.objects(includingPasswords: includingPasswords)
+            }.map { TokenObject($0) }
+        } catch {
+            try initialized { state throws(TokenError) in state.searchFailure = error }
+            throw error
+        }
         return try initialized { state throws(TokenError) in
+            state.searchFailure = nil
             var seen: [CK_OBJECT_HANDLE: TokenObject] = [:]
             for object in objects {
                 let number: CK_OBJECT_HANDLE
@@ -212,14 +222,18 @@ final class TokenModule: @unchecked Sendable {
 
     func object(_ handle: CK_OBJECT_HANDLE) throws(TokenError) -> TokenObject {
         try initialized { state throws(TokenError) in
-            guard let object = state.objects[handle] else { throw TokenError(.keyHandleInvalid) }
+            guard let object = state.objects[handle] else {
+                throw state.searchFailure ?? TokenError(.keyHandleInvalid)
+            }
             return object
         }
     }
 
     func attributes(of handle: CK_OBJECT_HANDLE) throws(TokenError) -> AttributeList {
         try initialized { state throws(TokenError) in
-            guard let object = state.objects[handle] else { throw TokenError(.objectHandleInvalid) }
+            guard let object = state.objects[handle] else {
+                throw state.searchFailure ?? TokenError(.objectHandleInvalid)
+            }
             return object.attributes
         }
     }
@@ -237,13 +251,18 @@ final class TokenModule: @unchecked Sendable {
         }
     }
 
-    /// More is a leak of the program that makes them.
+    /// The most objects at once; more is a leak of the program that makes them.
     private static let mostObjects = 1 << 17
 
     /// Deletes an object.
     ///
-    /// - Throws: CKR_ACTION_PROHIBITED for a public half that is stored with the private one alone.
+    /// - Throws: CKR_ACTION_PROHIBITED for a public half whose private half is there: without it, a locked vault could not
+    ///   show the key, and programs would not find it.
     func destroy(_ handle: CK_OBJECT_HANDLE, in session: CK_SESSION_HANDLE) throws(TokenError) {
+        let isStoredPublicHalf = try initialized { state throws(TokenError) in
+            state.objects[handle].map { $0.session == nil && $0.source.kind == .publicKey } ?? false
+        }
+        let seen = isStoredPublicHalf ? try refresh() : [:]
         let item: TokenObject? = try initialized { state throws(TokenError) in
             guard let object = state.objects[handle] else { throw TokenError(.objectHandleInvalid) }
             if object.session != nil {
@@ -251,12 +270,13 @@ final class TokenModule: @unchecked Sendable {
                 return nil
             }
             guard state.sessions[session]?.isReadWrite == true else { throw TokenError(.sessionReadOnly) }
-            // The identifier of what the lock hides is not known.
+            // The lock hides the private half, so its identifier is not known.
             guard !object.source.isHidden else { throw TokenError(.userNotLoggedIn) }
-            let isShared = state.objects.values.contains {
-                $0.source.identifier == object.source.identifier && $0.source.kind == .privateKey && !$0.source.isHidden
+            let hasPrivateHalf = seen.values.contains {
+                $0.source.kind == .privateKey && $0.source.hash == object.source.hash
+                    && $0.source.accessGroup == object.source.accessGroup
             }
-            guard object.source.kind != .publicKey || !isShared else { throw TokenError(.actionProhibited) }
+            guard !hasPrivateHalf else { throw TokenError(.actionProhibited) }
             return object
         }
         guard let item else { return }
@@ -292,7 +312,7 @@ final class TokenModule: @unchecked Sendable {
 /// Where the vault is.
 enum VaultSockets {
     private static func place() -> VaultPlace? {
-        // A program with more rights than its user does not look where the user says.
+        // In a program with more rights than its user, kc_environment returns nothing.
         try? VaultPlace { name in kc_environment(name).map { String(cString: $0) } }
     }
 

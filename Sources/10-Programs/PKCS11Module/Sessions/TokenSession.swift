@@ -10,7 +10,7 @@ struct TokenSession {
     var encrypting: KeyOperation?
     var decrypting: KeyOperation?
     var digesting: DigestOperation?
-    /// The value of a password whose length was told.
+    /// The value of a password, kept between the call that asks for its length and the call that takes it.
     var password: (handle: CK_OBJECT_HANDLE, value: [UInt8])?
 }
 
@@ -19,11 +19,11 @@ struct KeyOperation {
     let object: TokenObject
     var mechanism: Mechanism
     let purpose: Mechanism.Purpose
-    /// What several calls gave, as a digest or as it is; nil for one call.
+    /// The parts that Update functions took, as a digest or as they are; nil before the first one.
     var parts: Parts?
-    /// Whether the length was asked for that all of the input at once makes.
+    /// Whether the caller asked how long the result of the whole message is: no parts may follow.
     var isWhole = false
-    /// What was made, until the caller has room for it.
+    /// The result, kept until the caller has room for it.
     var result: [UInt8]?
 
     enum Parts {
@@ -31,9 +31,9 @@ struct KeyOperation {
         case bytes([UInt8])
     }
 
-    /// More is not kept to be signed as it is, and not sent to the vault.
+    /// The longest message that goes to the vault, or that is collected from parts: 32 MiB.
     static let mostBytes = 32 << 20
-    /// More is not taken for a key of this process.
+    /// The longest message for a key in this process: BoringSSL counts in `int`.
     static let mostBytesHere = 1 << 30
 }
 

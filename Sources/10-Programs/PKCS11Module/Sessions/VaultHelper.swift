@@ -4,7 +4,7 @@ import Frames
 
 /// The program that serves the vault of a folder to this process where no daemon runs, and that asks a person.
 enum VaultHelper {
-    /// Starts it, instead of one that was started before. It ends with C_Finalize, or when this process and its
+    /// Starts the helper, and ends one that was started before. It ends with C_Finalize, or when this process and its
     /// children have ended.
     ///
     /// - Returns: The path of its socket; nil if it cannot be started.
@@ -34,7 +34,7 @@ enum VaultHelper {
     /// Ends it, if this process has started one.
     static func end() { kc_end_helper() }
 
-    /// Returns how to start the program that asks a person; nil where there is none.
+    /// Returns a function that starts the program that asks a person; nil if the program is not installed.
     static func asker() -> (@Sendable () -> FrameSocket?)? {
         guard let program = program() else { return nil }
         return {
@@ -51,7 +51,7 @@ enum VaultHelper {
         // A path from the working folder would name another program from the root.
         if let library = kc_library_path().map({ String(cString: $0) }), library.hasPrefix("/") {
             let folders = library.split(separator: "/").dropLast()
-            // lib/pkcs11, lib/x86_64-linux-gnu/pkcs11. Beside another folder, anybody may have put a program.
+            // lib/pkcs11, lib/x86_64-linux-gnu/pkcs11. Other folders are no installation: anybody may own their bin.
             for index in folders.indices.suffix(3).reversed() where ["lib", "lib64"].contains(folders[index]) {
                 candidates.append("/" + folders[..<index].joined(separator: "/") + "/bin/keychain")
             }

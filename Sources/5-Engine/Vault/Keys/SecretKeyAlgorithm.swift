@@ -63,12 +63,12 @@ enum SecretKeyAlgorithm: Sendable, Equatable {
     /// - Parameters:
     ///   - context: The nonce of GCM or the vector of CBC.
     ///   - binding: What GCM authenticates besides.
-    /// - Throws: ``KeyError/invalidInput(reason:)`` for a length that is not for this key,
-    ///   ``KeyError/undecipherable`` for what was not encrypted so with this key.
+    /// - Throws: ``KeyError/invalidInput(reason:)`` for a length that the algorithm does not take,
+    ///   ``KeyError/undecipherable`` for a ciphertext that was not made so with this key.
     func transform(
         _ input: Data, encrypts: Bool, with key: Data, context: Data, binding: Data
     ) throws(KeyError) -> Data {
-        guard let cipher else { throw .unsupported(reason: "A key of HMAC encrypts nothing.") }
+        guard let cipher else { throw .unsupported(reason: "A key of HMAC cannot encrypt or decrypt.") }
         let room = input.count + SECRET_GROWTH
         var count = room
         var result = SECRET_UNAVAILABLE
@@ -84,7 +84,7 @@ enum SecretKeyAlgorithm: Sendable, Equatable {
         }
         switch result {
         case SECRET_DONE: return output.withUnsafeBytes { Data.wipedWhenFreed(Data($0.prefix(count))) }
-        case SECRET_REFUSED: throw .invalidInput(reason: "A length is not for this key and algorithm.")
+        case SECRET_REFUSED: throw .invalidInput(reason: "The algorithm takes no input or vector of this length.")
         case SECRET_DAMAGED: throw .undecipherable
         default: throw .memoryUnavailable
         }
@@ -108,7 +108,7 @@ enum SecretKeyAlgorithm: Sendable, Equatable {
 
     /// Returns the HMAC of a message.
     func code(of message: Data, with key: Data) throws(KeyError) -> Data {
-        guard case .hmac(let hash) = self else { throw .unsupported(reason: "A key of AES signs nothing.") }
+        guard case .hmac(let hash) = self else { throw .unsupported(reason: "A key of AES does not sign; use HMAC.") }
         var code = [UInt8](repeating: 0, count: 64)
         let count = withBytes(of: key) { key in
             withBytes(of: message) { message in

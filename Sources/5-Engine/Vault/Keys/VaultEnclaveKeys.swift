@@ -161,7 +161,7 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
             guard enclave.kind == .tpm2 else {
                 throw VaultError.unsupported(
                     reason:
-                        "the vault hangs on the \(enclave.kind.name) enclave, which can prove nothing: make the key in "
+                        "the vault's enclave is \(enclave.kind.name), which cannot attest keys: make the key in "
                         + "a vault in a TPM 2.0 (keychain init --enclave tpm2)")
             }
             guard KeyAttestation.nonceSizes.contains(nonce.count) else {

@@ -14,6 +14,14 @@ extension VaultKeyring {
         guard operation.name.count <= Self.longestName else {
             throw .invalidRequest(reason: "the name of a key has at most \(Self.longestName) bytes")
         }
+        do throws(AccessDenied) {
+            // The maker could not find a key in a group that it may not list.
+            let group = try AccessPolicy.groupForNewItem(nil, client: client)
+            let isListable = client.listableGroups?.contains { $0 == Client.everyGroup || $0.isSameGroup(as: group) }
+            if isListable == false { throw .rightNotHeld(right: "list", client: client.identifier) }
+        } catch {
+            throw .accessDenied(error)
+        }
         let session = VaultSession(vault: engine, client: client)
         if operation.keyClass == .secret { return try addSecret(operation, session) }
         if let kind = PostQuantumKind(keyType: operation.keyType, keySize: Int64(operation.sizeInBits)) {
@@ -61,13 +69,13 @@ extension VaultKeyring {
             return key
         }
         guard let type = KeyData.KeyType(rawValue: Int(clamping: operation.keyType)) else {
-            throw .invalidRequest(reason: "there are no keys of the type \(operation.keyType)")
+            throw .invalidRequest(reason: "the vault has no keys of type \(operation.keyType)")
         }
         if operation.value.isEmpty {
-            guard operation.keyClass == .private else { throw .invalidRequest(reason: "a public key is its bytes") }
-            // Longer ones keep a core busy for minutes, also when the client has left.
+            guard operation.keyClass == .private else { throw .invalidRequest(reason: "the public key has no bytes") }
+            // To make longer ones keeps a core busy for minutes, also when the client has left.
             guard operation.sizeInBits <= 4096 else {
-                throw .invalidRequest(reason: "keys of more than 4096 bits are not made")
+                throw .invalidRequest(reason: "a key of more than 4096 bits: ask for fewer")
             }
             do {
                 return VaultKey(try SoftwareKeys.randomKey(type: type, sizeInBits: Int(operation.sizeInBits)))
@@ -92,7 +100,7 @@ extension VaultKeyring {
         _ kind: PostQuantumKind, _ operation: AddKey, _ session: VaultSession
     ) throws(VaultError) -> Data {
         guard operation.isInEnclave, operation.value.isEmpty, operation.keyClass == .private else {
-            throw .invalidRequest(reason: "the enclave makes keys of ML-DSA and ML-KEM, and takes none in")
+            throw .invalidRequest(reason: "keys of ML-DSA and ML-KEM are made in the enclave, and cannot be imported")
         }
         let record = try enclaveKey(kind.enclaveKind, session)
         let publicKey = record.publicKey

@@ -26,7 +26,7 @@ struct VaultKeyring: KeyUsing {
         for item in try seen(.key, [.keyClass: .number(Self.secretClass)], by: session) {
             try show(KeyObject(secret: item))
         }
-        // A certificate has the name of its key, which links the two.
+        // A certificate gets the name (CKA_ID) of its key: programs pair the two by it.
         let names = Dictionary(pairs.map { ($0.hash, $0.tokenName ?? Data()) }) { first, _ in first }
         for item in try seen(.certificate, by: session, includingValues: true) {
             var object = KeyObject(certificate: item)
@@ -37,7 +37,7 @@ struct VaultKeyring: KeyUsing {
         for item in try seen(.genericPassword, by: session) { try show(KeyObject(password: item)) }
     }
 
-    /// The items that can be seen without asking anybody.
+    /// Returns the items that can be read without a person, and leaves out locked and damaged ones.
     private func seen(
         _ itemClass: ItemClass, _ attributes: ItemAttributes = [:], by session: VaultSession,
         includingValues: Bool = false
@@ -49,9 +49,27 @@ struct VaultKeyring: KeyUsing {
         do throws(VaultError) {
             return try session.perform(CopyItems(query, includingValues: includingValues))
         } catch {
-            guard error == .itemNotFound else { throw error }
-            return []
+            switch error {
+            case .itemNotFound: return []
+            case .interactionNotAllowed: break
+            default: throw error
+            }
         }
+        // Before the first unlocking, a search finds that it may overlook items. Each class by itself is searched whole,
+        // or not at all.
+        var found: [StoredItem] = []
+        for protection in ProtectionClass.allCases {
+            query.attributes[.accessible] = .string(protection.rawValue)
+            do throws(VaultError) {
+                found += try session.perform(CopyItems(query, includingValues: includingValues))
+            } catch {
+                switch error {
+                case .itemNotFound, .interactionNotAllowed: continue
+                default: throw error
+                }
+            }
+        }
+        return found
     }
 
     /// `kSecAttrKeyClassSymmetric`
@@ -99,7 +117,7 @@ struct VaultKeyring: KeyUsing {
         return found
     }
 
-    /// Has the enclave use a key. One that needs a person asks through a gate of its own.
+    /// Has the enclave use a key. For a key that needs a person, the operation passes the gate again, which asks.
     private func perform(_ operation: UseEnclaveKey, _ session: VaultSession) throws(VaultError) -> Data {
         let keys = VaultEnclaveKeys(vault: items.vault, gate: items.gate)
         if let result = try keys.useUnguarded(operation.key, for: operation.operation) { return result }
@@ -117,7 +135,7 @@ struct VaultKeyring: KeyUsing {
         case .decrypt: return try key.decrypt(operation.input, by: name)
         case .agree: return try key.agree(with: operation.input, by: name)
         case .encrypt, .decapsulate:
-            throw KeyError.unsupported(reason: "The key is the private half of a pair that does neither.")
+            throw KeyError.unsupported(reason: "This private key does not encrypt and opens no capsules.")
         }
     }
 
@@ -125,7 +143,7 @@ struct VaultKeyring: KeyUsing {
         _ item: StoredItem, by algorithm: SecretKeyAlgorithm, _ operation: UseKey
     ) throws(KeyError) -> Data {
         guard item.attributes[.type] == .number(algorithm.keyType), let key = item.value else {
-            throw .unsupported(reason: "The key is of another type than the algorithm.")
+            throw .unsupported(reason: "The algorithm is for keys of another type.")
         }
         switch operation.purpose {
         case .sign: return try algorithm.code(of: operation.input, with: key)
@@ -133,7 +151,7 @@ struct VaultKeyring: KeyUsing {
             return try algorithm.transform(
                 operation.input, encrypts: operation.purpose == .encrypt, with: key, context: operation.context,
                 binding: operation.binding)
-        case .agree, .decapsulate: throw .unsupported(reason: "A secret key agrees on nothing.")
+        case .agree, .decapsulate: throw .unsupported(reason: "A secret key cannot agree on a shared secret.")
         }
     }
 
@@ -162,7 +180,7 @@ struct VaultKeyring: KeyUsing {
         switch error {
         case KeyError.refused(let error): error as? VaultError ?? .inputOutput(reason: "the enclave does not answer")
         case KeyError.unsupported(let reason), KeyError.invalidInput(let reason): .invalidRequest(reason: reason)
-        case KeyError.undecipherable: .invalidRequest(reason: "what is to be decrypted was not encrypted for this key")
+        case KeyError.undecipherable: .invalidRequest(reason: "the ciphertext is not for this key, or was changed")
         case KeyError.memoryUnavailable: .memoryUnavailable
         case let error as VaultError: error
         default: .unsupported(reason: "the key cannot be used for this: \(error)")
@@ -174,10 +192,10 @@ extension VaultKey {
     /// Returns the shared secret with a public key of the same type in its external representation.
     fileprivate func agree(with peer: Data, by name: KeyAlgorithmName) throws -> Data {
         guard let key = try? KeyData(peer, type: keyData.type, keyClass: .public) else {
-            throw VaultError.invalidRequest(reason: "the other public key is none of this type")
+            throw VaultError.invalidRequest(reason: "the other public key is not of this key's type")
         }
         return try exchange(with: VaultKey(key), by: name) { () throws(KeyError) in
-            throw .unsupported(reason: "An agreement that derives needs parameters.")
+            throw .unsupported(reason: "An agreement with derivation is not offered here: derive from the secret.")
         }
     }
 }

@@ -16,7 +16,8 @@ let package = Package(
     dependencies: [
         // The traits of Examples/Friendvatars, whose build folder this shares. Nothing that they bring is built.
         .package(
-            name: "swift-keychain", path: "../../../..", traits: ["ConfigurationSupport", "HummingbirdSupport"]),
+            name: "swift-keychain", path: "../../../..",
+            traits: ["ConfigurationSupport", "HTTPClientSupport", "HummingbirdSupport", "TLSSupport"]),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.15.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.2.0"),
     ],

@@ -14,7 +14,9 @@ let package = Package(
     name: "WithoutSecurity",
     dependencies: [
         // The traits of Examples/Friendvatars, whose build folder this shares. Nothing that they bring is built.
-        .package(path: "../../../..", traits: ["ConfigurationSupport", "HummingbirdSupport"]),
+        .package(
+            path: "../../../..",
+            traits: ["ConfigurationSupport", "HTTPClientSupport", "HummingbirdSupport", "TLSSupport"]),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.15.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.2.0"),
     ],

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Keychain
 import KeychainTLS
+import KeychainX509
 import NIOSSL
 import SwiftASN1
 import X509
@@ -26,7 +27,7 @@ public struct TLSIdentity: Sendable {
     ///
     /// - Parameter name: The name that people reach the server by.
     public init(for name: String) async throws {
-        let key = try KeychainPrivateKey.stored(tag: "org.example.friendvatars.tls", label: "Friendvatars: TLS")
+        let key = try CertificateKey(.stored(tag: "org.example.friendvatars.tls", label: "Friendvatars: TLS"))
         let certificates = Keychain(service: "org.example.friendvatars.certificates", accessibility: .afterFirstUnlock)
         let certificate: Certificate
         if let stored = try await certificates.get(Data.self, for: name),
@@ -44,13 +45,13 @@ public struct TLSIdentity: Sendable {
         keyPin = Data(SHA256.hash(data: publicKey)).base64EncodedString()
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(try NIOSSLCertificate(bytes: bytes, format: .der))],
-            privateKey: .privateKey(NIOSSLPrivateKey(customPrivateKey: key)))
+            privateKey: .privateKey(NIOSSLPrivateKey(customPrivateKey: key.privateKey)))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         self.configuration = configuration
     }
 
-    private static func certificate(for name: String, _ key: KeychainPrivateKey) async throws -> Certificate {
+    private static func certificate(for name: String, _ key: CertificateKey) async throws -> Certificate {
         let subject = try DistinguishedName { CommonName(name) }
         var names: [GeneralName] = [.dnsName("localhost"), .ipAddress(.init(contentBytes: [127, 0, 0, 1]))]
         if name != "localhost" { names.append(.dnsName(name)) }

@@ -1,3 +1,4 @@
+#if TLSSupport
 import Foundation
 import KeychainServices
 import NIOCore
@@ -64,3 +65,4 @@ extension SecCertificate {
         return SecCertificateCreateWithData(nil, Data(bytes) as NSData)
     }
 }
+#endif

@@ -1,14 +1,15 @@
+#if TLSSupport
 import Foundation
 import KeychainServices
 import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// As the key of a TLS server or client:
+/// The key of a TLS server or client:
 ///
 ///     configuration.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: key))
 ///
-/// The event loop goes on while the key is at work in a thread of NIO's pool.
+/// A thread of NIO's pool signs. The event loop does not wait.
 extension KeychainPrivateKey: NIOSSLCustomPrivateKey {
     /// From the most to the least preferred. TLS 1.3 ties each curve to one hash function (RFC 8446, 4.2.3).
     public var signatureAlgorithms: [NIOSSL.SignatureAlgorithm] {
@@ -64,3 +65,4 @@ extension SecKeyAlgorithm {
         }
     }
 }
+#endif

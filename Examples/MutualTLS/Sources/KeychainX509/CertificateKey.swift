@@ -1,16 +1,37 @@
+import Crypto
 import Foundation
 import KeychainServices
+import KeychainTLS
 import NIOPosix
 import SwiftASN1
 import X509
+import _CryptoExtras
 
-/// As the key that signs requests and certificates:
+/// A private key of the keychain as the key that signs requests and certificates of swift-certificates:
 ///
-///     Certificate.PrivateKey(key)
-extension KeychainPrivateKey: CustomPrivateKey {
+///     Certificate.PrivateKey(try CertificateKey(key))
+public struct CertificateKey: CustomPrivateKey {
+    /// The key in the keychain, which is also what TLS takes.
+    public let privateKey: KeychainPrivateKey
+    /// Its public half.
+    public let publicKey: Certificate.PublicKey
+
+    /// - Throws: An error of swift-crypto if it cannot read the public half, which is an error of the keychain.
+    public init(_ key: KeychainPrivateKey) throws {
+        privateKey = key
+        let bytes = key.publicKeyBytes
+        publicKey =
+            switch key.kind {
+            case .rsa: .init(try _RSA.Signing.PublicKey(derRepresentation: bytes))
+            case .p256: .init(try P256.Signing.PublicKey(x963Representation: bytes))
+            case .p384: .init(try P384.Signing.PublicKey(x963Representation: bytes))
+            case .p521: .init(try P521.Signing.PublicKey(x963Representation: bytes))
+            }
+    }
+
     /// The hash function is as strong as the curve.
     public var defaultSignatureAlgorithm: Certificate.SignatureAlgorithm {
-        switch kind {
+        switch privateKey.kind {
         case .p256: .ecdsaWithSHA256
         case .p384: .ecdsaWithSHA384
         case .p521: .ecdsaWithSHA512
@@ -20,7 +41,7 @@ extension KeychainPrivateKey: CustomPrivateKey {
 
     /// SHA-256, SHA-384 and SHA-512; certificates tie no curve to one of them.
     public var supportedSignatureAlgorithms: [Certificate.SignatureAlgorithm] {
-        switch kind {
+        switch privateKey.kind {
         case .p256, .p384, .p521: [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512]
         case .rsa: [.sha256WithRSAEncryption, .sha384WithRSAEncryption, .sha512WithRSAEncryption]
         }
@@ -35,7 +56,7 @@ extension KeychainPrivateKey: CustomPrivateKey {
         else {
             throw KeychainKeyError("This key does not sign with \(signatureAlgorithm).")
         }
-        let signature = try signature(of: Data(bytes), by: algorithm)
+        let signature = try privateKey.signature(of: Data(bytes), by: algorithm)
         return try Certificate.Signature(
             signatureAlgorithm: signatureAlgorithm, signatureBytes: ASN1BitString(bytes: ArraySlice(signature)))
     }

@@ -1,23 +1,24 @@
+#if TLSSupport
 import Foundation
 import KeychainServices
 
 extension KeychainPrivateKey {
-    /// Where a private key works.
+    /// Where a new private key is made and used.
     public enum Keeper: Sendable {
-        /// In the vault's enclave: a TPM, or what stands for one.
+        /// In the vault's enclave: the TPM, or the enclave in software.
         case enclave
         /// In this process, which reads it from the vault.
         case process
     }
 
-    /// The P-256 key with this tag in the keychain; it is made and stored if there is none.
+    /// Returns the P-256 key with this tag in the keychain. If there is none, makes and stores it.
     ///
     /// It can be used from the vault's first unlock on: a server starts before anybody unlocks the screen.
     ///
     /// - Parameters:
-    ///   - tag: What it is found by, by custom in reverse-domain form.
-    ///   - label: What a person sees.
-    ///   - keeper: Where a new one works.
+    ///   - tag: The key's `kSecAttrApplicationTag`, by custom in reverse-domain form.
+    ///   - label: The name that a person sees in lists.
+    ///   - keeper: Where a new key is made.
     /// - Throws: ``KeychainKeyError`` with the reason that the keychain gives.
     public static func stored(tag: String, label: String, in keeper: Keeper = .enclave) throws -> KeychainPrivateKey {
         let query: [CFString: Any] = [
@@ -27,7 +28,7 @@ extension KeychainPrivateKey {
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
         if status == errSecSuccess, let key = found as? SecKey { return try KeychainPrivateKey(key) }
-        guard status == errSecItemNotFound else { throw KeychainKeyError("The key \(tag) cannot be had.", status) }
+        guard status == errSecItemNotFound else { throw KeychainKeyError("The keychain does not return the key \(tag).", status) }
         var parameters: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
             kSecPrivateKeyAttrs: [
@@ -38,8 +39,9 @@ extension KeychainPrivateKey {
         if keeper == .enclave { parameters[kSecAttrTokenID] = kSecAttrTokenIDSecureEnclave }
         var failure: Unmanaged<CFError>?
         guard let key = SecKeyCreateRandomKey(parameters as CFDictionary, &failure) else {
-            throw KeychainKeyError("The key \(tag) cannot be made.", failure)
+            throw KeychainKeyError("The keychain does not make the key \(tag).", failure)
         }
         return try KeychainPrivateKey(key)
     }
 }
+#endif

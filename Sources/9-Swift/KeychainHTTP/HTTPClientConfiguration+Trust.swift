@@ -1,3 +1,4 @@
+#if HTTPClientSupport
 import AsyncHTTPClient
 import KeychainServices
 import KeychainTLS
@@ -40,3 +41,4 @@ extension HTTPClient.Configuration {
         connectionPool.retryConnectionEstablishment = false
     }
 }
+#endif

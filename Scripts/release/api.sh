@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Compares the public API of the products with that of a version, and fails if a program that builds with it may not
+# build with this one. A break that is meant stands in Scripts/release/breaks.txt, in the words of the comparison.
+#
+#   Scripts/release/api.sh VERSION [PRODUCT …]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+former=$1
+shift
+products=()
+for product in "$@"; do products+=(--products "$product"); done
+swift package --scratch-path .build-api diagnose-api-breaking-changes "$former" "${products[@]}" \
+    --breakage-allowlist-path Scripts/release/breaks.txt
