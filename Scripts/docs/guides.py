@@ -163,7 +163,8 @@ class Guides:
             linked.add(name)
             return f"[{match['code']}]({address})"
 
-        result = ""
+        # A list of pages shows a title as it is.
+        result, self.texts[page] = "", re.sub(r"\A# .*", lambda match: match[0].replace("`", ""), self.texts[page])
         for code, text in blocks(self.texts[page]):
             result += text if code else PART.sub(part, text)
             line += text.count("\n")
@@ -209,10 +210,12 @@ class Guides:
         return found, names
 
     def sign(self, text, page):
-        """A product's text with links to the guides that it names."""
+        """A product's text with links to the guides that it names, and without what builders of the product read."""
         def link(match):
             if match[0] not in self.pages:
                 raise Problem(f"{page}: error: there is no page {match[0]}")
             return f"[{title(self.texts[match[0]])}](/documentation/{NAME}/{article(match[0]).lower()})"
 
+        builders = re.compile(r"^## For builders\n.*?(?=^## |\Z)", re.M | re.S)
+        text = builders.sub(lambda match: "\n" * match[0].count("\n"), text)
         return re.sub(r"Documentation/[\w/]+\.md", link, text)

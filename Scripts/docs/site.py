@@ -5,7 +5,7 @@
     site.py --check                                           whether everything is right, also in a browser (visit.py)
 
 A product's documentation is its catalogue (NAME.docc) with the doc comments of its module and of the modules that it
-re-exports: those are what a program sees that imports the product. The guides are the pages in Documentation and the
+re-exports (symbols.py): those are what a program sees that imports the product. The guides are the pages in Documentation and the
 first pages of the repository (guides.py). A link to a symbol, page, heading or file that does not exist is an error; a
 last catalogue with such a link shows that DocC finds it. Without DocC in the toolchain, the script ends with an error.
 """
@@ -31,7 +31,7 @@ FRONT = guides.NAME
 
 def pages():
     """The pages that become articles."""
-    found = ["README.md", "SECURITY.md", "CONTRIBUTING.md"]
+    found = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
     for pattern in ("Documentation/**/*.md", "Examples/*/README.md", "Benchmarks/README.md"):
         found += sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{pattern}", recursive=True))
     found.remove(guides.LIST)
@@ -61,10 +61,22 @@ def addresses(graphs):
     return found
 
 
+def foreign(graphs):
+    """The top-level symbols of each product that another one before it has too, because both re-export them."""
+    found, seen = {}, {}
+    for product, graph in graphs.items():
+        for symbol in graph["symbols"]:
+            if len(symbol["pathComponents"]) == 1:
+                home = seen.setdefault(symbol["identifier"]["precise"], product)
+                if home != product:
+                    found.setdefault(product, set()).add(symbol["pathComponents"][0].lower())
+    return found
+
+
 class Builder:
     def __init__(self, options, names, work, pool):
         self.options, self.names, self.work, self.pool = options, names, work, pool
-        self.guides = guides.Guides(pages(), names, {}, options.source)
+        self.guides, self.foreign = guides.Guides(pages(), names, {}, options.source), {}
         os.makedirs(f"{work}/archives")
 
     def tell(self, what):
@@ -74,7 +86,7 @@ class Builder:
 
     def graphs(self):
         self.tell("reading the symbols")
-        modules = sorted({module for name in self.names for module in symbols.reexported(name)})
+        modules = sorted({module for name in self.names for module in symbols.reexported(name)[0]})
         symbols.extract(modules, f"{self.work}/graphs", self.pool)
         rewrite = lambda text: self.guides.sign(text, "a doc comment")
         return {
@@ -181,7 +193,17 @@ class Builder:
 
         def placed(node):
             product = trees.get(node.get("path"))
-            return {**product, "type": "collection"} if product else node
+            if not product:
+                return node
+            # The search finds a symbol once: where the first product has it. The others' pages show it, too.
+            elsewhere = self.foreign.get(product["title"], set())
+            children = [
+                child for child in product.get("children", [])
+                if child.get("path", "").rsplit("/", 1)[-1] not in elsewhere]
+            kept = [
+                child for child, after in zip(children, [*children[1:], {"type": "groupMarker"}])
+                if child["type"] != "groupMarker" or after["type"] != "groupMarker"]
+            return {**product, "type": "collection", "children": kept}
 
         front["children"] = [placed(node) for node in front["children"]]
         index["interfaceLanguages"] = {"swift": [front]}
@@ -193,7 +215,8 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--base", default="", help="the path of the site at its host, such as /swift-keychain")
-    parser.add_argument("--source", default="", help="the address of the sources, such as https://host/owner/name/blob/main")
+    parser.add_argument(
+        "--source", default="", help="the address of the sources, such as https://host/owner/name/blob/main")
     parser.add_argument("--output", default=f"{ROOT}/.build-docs/site")
     options = parser.parse_args()
     options.base = "/" + options.base.strip("/") if options.base.strip("/") else ""
@@ -208,13 +231,14 @@ def main():
             sys.exit(f"docs: the toolchain has no {tool}")
     options = parse()
     # In the order in which the first page lists them.
-    first = guides.text_of("README.md")
+    first = guides.text_of("README.md").split("\n## Products", 1)[-1]
     names = sorted(symbols.products(), key=lambda name: first.find(f"`{name}`") % (1 << 30))
     # The archives are thousands of small files.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         builder = Builder(options, names, work, pool)
-        builder.guides.links = addresses(builder.graphs())
+        graphs = builder.graphs()
+        builder.guides.links, builder.foreign = addresses(graphs), foreign(graphs)
         planted = pool.submit(builder.planted) if options.check else None
         found = [line for lines in pool.map(builder.product, names) for line in lines]
         found += planted.result() if planted else []
@@ -239,9 +263,9 @@ def how_to_look(options):
     if not options.base:
         return f"python3 -m http.server 8000 --directory {os.path.relpath(options.output)}   # http://localhost:8000"
     # A host serves it under its path; a link gives it that path here.
-    return (f"mkdir -p .build-docs/host{os.path.dirname(options.base)} && "
-            f"ln -sfn {options.output} .build-docs/host{options.base} && "
-            f"python3 -m http.server 8000 --directory .build-docs/host   # http://localhost:8000{options.base}/")
+    link = f".build-docs/host{options.base}"
+    return (f'mkdir -p {os.path.dirname(link)} && ln -sfn "$PWD/{os.path.relpath(options.output)}" {link}\n'
+            f"    python3 -m http.server 8000 --directory .build-docs/host   # http://localhost:8000{options.base}/")
 
 
 try:

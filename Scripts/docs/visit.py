@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import sys
+import tempfile
 import threading
 
 from browser import Browser, Failure
@@ -59,8 +60,6 @@ def broken_links(site):
             found.append(f"{page}: the link to {url} leads nowhere")
         elif anchor and anchor.lower() not in given and anchor not in anchors[target]:
             found.append(f"{page}: the link to {url} leads to no heading")
-    if len(anchors) < 1000:
-        found.append(f"the site has only {len(anchors)} pages")
     # The list at the side, and what the search finds.
     with open(f"{site}/index/index.json") as file:
         index = json.load(file)
@@ -68,6 +67,23 @@ def broken_links(site):
         if node.get("path") and node["path"] not in anchors:
             found.append(f"the list of pages: there is no {node['path']}")
     return found, len(anchors), len(wanted)
+
+
+def blind():
+    """What is wrong if a site with a missing page, heading, picture and entry of the list passes."""
+    with tempfile.TemporaryDirectory() as site:
+        os.makedirs(f"{site}/data/documentation")
+        os.makedirs(f"{site}/index")
+        references = {
+            "page": {"url": "/documentation/nowhere"}, "heading": {"url": "#nothing"},
+            "image": {"type": "image", "variants": [{"url": "/images/none.png"}]},
+            "right": {"url": "/documentation/here#heading"}}
+        with open(f"{site}/data/documentation/here.json", "w") as file:
+            json.dump({"primaryContentSections": [{"anchor": "heading"}], "references": references}, file)
+        with open(f"{site}/index/index.json", "w") as file:
+            json.dump({"interfaceLanguages": {"swift": [{"path": "/documentation/gone"}]}}, file)
+        found, _, _ = broken_links(site)
+    return [] if len(found) == 4 else [f"the check of links found {found} in a site with four mistakes"]
 
 
 # MARK: - Visit
@@ -119,7 +135,8 @@ def visit(site, base, pictures):
         browser.width(1280)
         browser.colors("light")
         browser.open(f"{root}/", f"location.pathname.endsWith('/{NAME}/') && document.querySelector('h1')")
-        expect(browser.value("document.querySelector('h1').innerText").strip() == NAME, "the first page has another title")
+        title = browser.value("document.querySelector('h1').innerText").strip()
+        expect(title == NAME, f"the first page has the title {title}")
         browser.wait("document.querySelector('.navigator-card')")
         picture("front")
         for page in PAGES:
@@ -157,6 +174,9 @@ def visit(site, base, pictures):
 def check(site, base="", pictures=None):
     """What is wrong with a site, and what was checked."""
     found, pages, links = broken_links(site)
+    found += blind()
+    if pages < 1000:
+        found.append(f"the site has only {pages} pages")
     try:
         found += visit(site, base, pictures)
     except Failure as failure:

@@ -19,12 +19,12 @@ extension URLSession {
     /// - Parameters:
     ///   - request: What to ask for.
     ///   - file: Where to put it; a file that is there is replaced.
-    ///   - protection: Its class; nil as for ``ProtectedFileWriter``.
+    ///   - protection: Its class; nil as for `ProtectedFileWriter`.
     ///   - progress: Called as data arrive, with the bytes so far and, if the server told, those there will be.
     /// - Returns: The server's response.
     /// - Throws: `URLError` for what failed on the way, which is `badServerResponse` for an HTTP status other than 200
-    ///   to 299 and `cancelled` for a task that was canceled; ``ProtectedFileError`` for what failed here, such as
-    ///   ``ProtectedFileError/Code/locked`` when the vault is locked before a file of class `complete` is there.
+    ///   to 299 and `cancelled` for a task that was canceled; `ProtectedFileError` for what failed here, such as
+    ///   `ProtectedFileError.Code.locked` when the vault is locked before a file of class `complete` is there.
     @discardableResult
     public func download(
         for request: URLRequest, to file: ProtectedFile, protection: FileProtectionType? = nil,

@@ -80,6 +80,27 @@ import Testing
         }
     }
 
+    @Test func aPersonIsFoundByASealedAddress() throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path(of: "database"))
+        try withTestKeychain { _ in
+            try queue.write { db in
+                try db.execute(sql: "CREATE TABLE person (id BLOB PRIMARY KEY, email BLOB, emailDigest BLOB)")
+                try Person(id: UUID(), email: "ada@example.com").insert(db)
+                try Person(id: UUID(), email: "bob@example.com").insert(db)
+            }
+            let ada = try person(withEmail: "ada@example.com", in: queue)
+            #expect(ada?.email == "ada@example.com")
+        }
+    }
+
+    @Test func aTransformerSeals() throws {
+        try withTestKeychain { _ in
+            let text = roundTrip("Dear diary")
+            #expect(text == "Dear diary")
+        }
+    }
+
     @Test func anAccountIsChecked() async throws {
         let accounts = Accounts()
         try await accounts.register("ada", password: "correct hippo stapler")
