@@ -125,6 +125,8 @@ if [[ $what == all || $what == life ]]; then
     for suite in bookworm trixie; do life "$suite" "$place/older.deb"; done
 fi
 if [[ $what == all || $what == image ]]; then
-    Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar"
+    Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar" | tee "$place/image"
+    [[ $(tail -n 1 "$place/image") =~ ^image:\ ([0-9]+)\ checks ]]
+    count=$((count + BASH_REMATCH[1]))
 fi
 echo "packages: $count checks passed"
