@@ -102,7 +102,10 @@ TimeoutStartSec=900
 WantedBy=default.target
 END
     systemctl --root="$root" --quiet enable life.service
-    timeout --kill-after 10 1000 systemd-nspawn --quiet --register=no --keep-unit --private-network \
+    # Without systemd nobody here could make a unit for the machine.
+    local unit=(--register=no)
+    [[ -d /run/systemd/system ]] || unit+=(--keep-unit)
+    timeout --kill-after 10 1000 systemd-nspawn --quiet "${unit[@]}" --private-network \
         --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
         --machine="keychain-$suite" --directory="$root" --boot >"$place/$suite.console" 2>&1 </dev/null &
     machine=$!
