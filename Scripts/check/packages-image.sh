@@ -19,6 +19,9 @@ clean_up() {
     [[ ! -e $place/tpm/pid ]] || kill "$(cat "$place/tpm/pid")" 2>/dev/null || true
     "${pod[@]}" rm --all --force --time 1 >/dev/null 2>&1 || true
     rm -rf "$place"
+    # podman leaves these, where no systemd removes them.
+    [[ -z ${KEYCHAIN_OWN_MOUNTS-} ]] ||
+        find /sys/fs/cgroup -depth -type d -path '*/libpod_parent*' -exec rmdir {} + 2>/dev/null || true
 }
 trap clean_up EXIT
 

@@ -102,7 +102,10 @@ TimeoutStartSec=900
 WantedBy=default.target
 END
     systemctl --root="$root" --quiet enable life.service
-    timeout --kill-after 10 1000 systemd-nspawn --quiet --register=no --keep-unit --private-network \
+    # Without systemd nobody here could make a unit for the machine.
+    local unit=(--register=no)
+    [[ -d /run/systemd/system ]] || unit+=(--keep-unit)
+    timeout --kill-after 10 1000 systemd-nspawn --quiet "${unit[@]}" --private-network \
         --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
         --machine="keychain-$suite" --directory="$root" --boot >"$place/$suite.console" 2>&1 </dev/null &
     machine=$!
@@ -125,6 +128,8 @@ if [[ $what == all || $what == life ]]; then
     for suite in bookworm trixie; do life "$suite" "$place/older.deb"; done
 fi
 if [[ $what == all || $what == image ]]; then
-    Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar"
+    Scripts/check/packages-image.sh "$packages/keychain-$version.docker.tar" | tee "$place/image"
+    [[ $(tail -n 1 "$place/image") =~ ^image:\ ([0-9]+)\ checks ]]
+    count=$((count + BASH_REMATCH[1]))
 fi
 echo "packages: $count checks passed"
