@@ -1,21 +1,14 @@
 #!/usr/bin/env bash
 # Makes a package for Debian of the programs in a folder, which may be those of a debug build, and installs, upgrades,
-# removes and purges it on a copy of this machine's file system in memory. It takes less than a minute. packages.sh shows
-# more, on machines without Swift.
+# removes and purges it on a copy of this machine's file system in memory, as root. It takes less than a minute.
+# packages.sh shows more, on machines without Swift.
 #
 #   Scripts/check/package-scripts.sh PROGRAMS
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 programs=$(realpath "$1")
-# Mounts that nobody else sees.
-if [[ -z ${KEYCHAIN_OWN_MOUNTS-} ]]; then
-    as=(--mount)
-    ((EUID == 0)) || as=(--mount --map-root-user)
-    KEYCHAIN_OWN_MOUNTS=1 exec unshare "${as[@]}" "$BASH_SOURCE" "$@"
-fi
 place=$(mktemp -d "${TMPDIR:-/tmp}/keychain-package.XXXXXX")
-root=$place/memory/root
-trap 'umount -l "$root" "$place/memory" 2>/dev/null || true; rm -rf "$place"' EXIT
+trap 'rm -rf "$place"' EXIT
 
 # Packing takes longer than the rest.
 export KEYCHAIN_COMPRESSION=none
@@ -26,19 +19,26 @@ dpkg-deb --raw-extract "$new" "$place/former"
 sed -i 's/^Version: .*/Version: 0.0.1/' "$place/former/DEBIAN/control"
 dpkg-deb -Znone --root-owner-group --build "$place/former" "$old" >/dev/null
 
-mkdir "$place/memory"
-mount -t tmpfs keychain "$place/memory"
-mkdir "$place/memory"/{upper,work,root}
-mount -t overlay keychain -o "lowerdir=/,upperdir=$place/memory/upper,workdir=$place/memory/work" "$root"
-# Without systemd's folder in /run, the scripts start and stop nothing.
-mount -t tmpfs keychain "$root/run"
-mount --rbind /proc "$root/proc"
-mount --rbind /dev "$root/dev"
-cp "$old" "$root/run/old.deb"
-cp "$new" "$root/run/new.deb"
-chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
-    KEYCHAIN_HOME=/var/lib/keychain /bin/bash -euo pipefail -c '
-    count=0
+# In mounts that nobody else sees.
+copy() {
+    local place=$1 root=$1/memory/root
+    set -e
+    mkdir "$place/memory"
+    mount -t tmpfs keychain "$place/memory"
+    mkdir "$place/memory"/{upper,work,root}
+    mount -t overlay keychain -o "lowerdir=/,upperdir=$place/memory/upper,workdir=$place/memory/work" "$root"
+    # Without systemd's folder in /run, the scripts start and stop nothing.
+    mount -t tmpfs keychain "$root/run"
+    mount --rbind /proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    cp "$place/old.deb" "$root/run/old.deb"
+    cp "$place"/swift-keychain_*.deb "$root/run/new.deb"
+    exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
+        KEYCHAIN_HOME=/var/lib/keychain /bin/bash -euo pipefail -c "$(declare -f life); life"
+}
+# On the copy.
+life() {
+    local count=0 before
     is() {
         [[ $2 == "$3" ]] || { printf "package: %s\n    wanted: %s\n    found:  %s\n" "$@" >&2; exit 1; }
         count=$((count + 1))
@@ -60,7 +60,12 @@ chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
     is "the purge says where it is" 1 "$(grep -c "/var/lib/keychain is kept" /run/log)"
     dpkg --install /run/new.deb >/run/log 2>&1
     is "the vault opens again" "correct horse" "$(keychain get mail alice)"
-    is "a file of the package belongs to somebody else" "" "$(dpkg -L swift-keychain | while read -r file; do
+    is "all files belong to root" "" "$(dpkg -L swift-keychain | while read -r file; do
         find "$file" -maxdepth 0 ! -user root
     done)"
-    echo "package: $count checks passed"'
+    echo "package: $count checks passed"
+}
+
+as_root=()
+((EUID == 0)) || as_root=(sudo)
+"${as_root[@]}" unshare --mount bash -c "$(declare -f copy life); copy '$place'"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process. It installs
-# the package of a version before, uses it, upgrades with vaults in use, removes, purges and installs again.
+# What Scripts/check/packages.sh does on a machine without Swift, as root, with systemd as its first process. It
+# installs the package of a version before, uses it, upgrades with vaults in use, removes, purges and installs again.
 #
 #   packages-machine.sh OLD NEW     two packages
 set -u
@@ -84,6 +84,10 @@ is 'another is deleted' '44' \
 
 # --- The daemon of a user
 
+# What alice runs here is a service of the system, so it has no group that is called after the program.
+alice 'mkdir -p .config/keychain; cat > .config/keychain/entitlements.json' <<'END'
+{"version": 1, "rules": [{"executable": "/usr/bin/p11tool", "groups": ["web"], "rights": ["list"]}]}
+END
 loginctl enable-linger alice
 for _ in {1..100}; do [[ -S /run/user/$(id -u alice)/systemd/private ]] && break; sleep 0.1; done
 alice 'systemctl --user enable --now keychaind.socket' >/root/log 2>&1 || fail 'the socket starts' "$(cat /root/log)"
@@ -97,10 +101,6 @@ is 'a locked vault keeps its secrets' '36' \
     "$(alice 'keychain get mail.example.org alice >/dev/null 2>&1 </dev/null; echo $?')"
 is 'the passcode unlocks it' 'battery staple' \
     "$(alice 'keychain unlock --passcode-fd 3 3<passcode >/dev/null && keychain get mail.example.org alice')"
-# What alice runs here is a service of the system, so it has no group that is called after the program.
-alice 'mkdir -p .config/keychain; cat > .config/keychain/entitlements.json' <<'END'
-{"version": 1, "rules": [{"executable": "/usr/bin/p11tool", "groups": ["web"], "rights": ["list"]}]}
-END
 alice 'keychain key create web --enclave --group web' >/root/log 2>&1 || fail 'a key is made' "$(cat /root/log)"
 has 'p11-kit shows the token to p11tool' 'token=keychain' "$(alice 'p11tool --list-tokens')"
 has 'and its key' 'Label: web' "$(alice "p11tool --list-privkeys 'pkcs11:token=keychain'")"
@@ -159,14 +159,20 @@ has 'the key is there, too' 'Label: web' "$(alice "p11tool --list-privkeys 'pkcs
 mv /var/lib/keychain/device-secret /root/device-secret
 before=$(system_pid)
 log=$(apt-get install -y -q --reinstall --no-install-recommends "$new" 2>&1)
-has 'an upgrade says that the secret is gone' 'has the last copy' "$log"
+has 'an upgrade says that the secret is gone' 'may have the last' "$log"
 is 'and does not restart the daemon' "$before" "$(system_pid)"
 log=$(apt-get remove -y -q swift-keychain 2>&1)
-has 'a removal is refused' 'has the last copy' "$log"
+has 'a removal is refused' 'may have the last' "$log"
 is 'and changes nothing' "$before $(dpkg-deb -f "$new" Version)" "$(system_pid) $(keychain --version)"
 # The running daemon knows the former file of this program. So root asks by the rule.
 KEYCHAIN_SOCKET=$system keychain recovery put-back >/root/log 2>&1 || fail 'the secret is put back' "$(cat /root/log)"
 is 'the secret is as it was' 0 "$(cmp -s /root/device-secret /var/lib/keychain/device-secret; echo $?)"
+head -c "$(stat -c %s /root/device-secret)" /dev/urandom >/var/lib/keychain/device-secret
+log=$(apt-get install -y -q --reinstall --no-install-recommends "$new" 2>&1)
+has 'an upgrade says that the secret is wrong' 'may have the last' "$log"
+is 'and does not restart the daemon, either' "$before" "$(system_pid)"
+KEYCHAIN_SOCKET=$system keychain recovery put-back >/root/log 2>&1 || fail 'the secret is put back' "$(cat /root/log)"
+is 'the secret is as it was again' 0 "$(cmp -s /root/device-secret /var/lib/keychain/device-secret; echo $?)"
 
 # --- Remove, purge
 
@@ -224,8 +230,10 @@ mkdir /home/bob/mine
 echo private >/home/bob/mine/keybag
 chown -R bob: /home/bob/mine
 ln -s /home/bob/mine /var/lib/keychain
+ln -s /home/bob/mine/keybag /usr/bin/keychain-askpass
 log=$(dpkg -i "$new" 2>&1) || fail 'the package is installed beside a person called keychain' "$log"
 has 'it says that a person has the name of its user' 'keychain is the user of a person' "$log"
+is 'a link in place of a program is replaced' keychain "$(readlink /usr/bin/keychain-askpass)"
 dpkg --purge swift-keychain >/dev/null 2>&1
 is 'what a link leads to is as it was' 'private bob' "$(cat /home/bob/mine/keybag) $(stat -c %U /home/bob/mine/keybag)"
 is 'and the person is there' '/bin/bash' "$(getent passwd keychain | cut -d: -f7)"

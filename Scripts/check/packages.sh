@@ -56,7 +56,8 @@ content() {
     is 'no library is looked for beside the programs' '' \
         "$(readelf -d "$tree/usr/bin/keychain" "$tree"/usr/lib/*/pkcs11/*.so | grep -E 'RPATH|RUNPATH')"
     # At the time of the package, since somebody may have made a commit after it.
-    SOURCE_DATE_EPOCH=$(date -d "$(zcat "$tree/usr/share/doc/swift-keychain/changelog.gz" | sed -n 's/^ -- .*>  //p')" +%s) \
+    local changelog=$tree/usr/share/doc/swift-keychain/changelog.gz
+    SOURCE_DATE_EPOCH=$(date -d "$(zcat "$changelog" | sed -n 's/^ -- .*>  //p')" +%s) \
         Scripts/install/debian.sh "$programs" "$place/again" >/dev/null
     is 'made again, it has the same bytes' "$(sha256sum <"$package")" "$(sha256sum <"$place/again/${package##*/}")"
 }

@@ -26,7 +26,7 @@ place=$(mktemp -d "${TMPDIR:-/tmp}/keychain-debian.XXXXXX")
 trap 'rm -rf "$place"' EXIT
 tree=$place/swift-keychain
 mkdir "$tree"
-cp -a Packaging/debian "$tree/debian"
+cp -R --preserve=mode Packaging/debian "$tree/debian"
 maintainer=$(sed -n 's/^Maintainer: //p' Packaging/debian/control)
 cat >"$tree/debian/changelog" <<END
 swift-keychain ($version) unstable; urgency=medium

@@ -81,6 +81,7 @@ for deb in "$place"/packages/*.deb; do
     cp -L "$debian/usr/share/doc/$name/copyright" "$root/usr/share/doc/$name/copyright"
 done
 dpkg-deb -f "$package" >"$root/var/lib/dpkg/status.d/swift-keychain"
+cp -a "$debian/usr/share/common-licenses" "$root/usr/share/common-licenses"
 cp "$debian/usr/lib/os-release" "$root/usr/lib/os-release"
 ln -s ../usr/lib/os-release "$root/etc/os-release"
 cat "$debian"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"

@@ -74,10 +74,17 @@ struct TokenPlace {
         entitlements: String, isInstalled: Bool = false, _ script: String, seconds: Int = 150
     ) throws -> ProgramOutcome {
         let rights =
-            isInstalled
-            ? "declare -a rights=(setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all --bounding-set -all)\noptions=--landlock\nmkdir sockets; mkdir -m 700 served; chown nobody sockets served daemon.log entitlements.json; chmod 711 .\n"
-            : ""
-        return try shell(servedScript(entitlements: entitlements, script, rights), seconds: seconds)
+            #"""
+            rights=(setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps -all --bounding-set -all)
+            options=--landlock
+            # Programs believe the daemon of another user at this place alone.
+            [ "${inside-}" ] || inside=1 exec unshare -m bash "$0"
+            mount -t tmpfs -o mode=755 tmpfs /run; mkdir /run/keychain; mkdir -m 700 served; chmod 711 .
+            chown nobody /run/keychain served daemon.log entitlements.json
+            export KEYCHAIN_SOCKET=/run/keychain/socket
+
+            """#
+        return try shell(servedScript(entitlements: entitlements, script, isInstalled ? rights : ""), seconds: seconds)
     }
 
     /// Runs the same at a terminal.

@@ -40,6 +40,64 @@ import Testing
             ])
     }
 
+    /// No key is left that a locked vault cannot show, or that its maker cannot see.
+    @Test func keysStayFound() throws {
+        let outcome = try place.served(
+            entitlements: entitlements,
+            #"""
+            for name in one blind; do cp /usr/bin/pkcs11-tool $name; done
+            tool() { "./$1" --module "$MODULE" "${@:2}" >>log 2>&1; echo "$1 $2 $?"; }
+            tool blind --keypairgen --key-type EC:prime256v1 --label unseen; keychain key list | grep -c unseen
+            keychain key create first --group TEAM.one
+            tool one --delete-object --type pubkey --label first
+            printf right > right
+            keychain passcode set --json --memory 8 --passes 1 --new-passcode-fd 3 3<right 2>/dev/null
+            end; begin
+            "./one" --module "$MODULE" -O --type privkey 2>>log | sed -n 's/ *label: */locked /p'
+            keychain unlock --passcode-fd 3 3<right
+            tool one --delete-object --type privkey --label first; tool one --delete-object --type pubkey --label first
+            keychain key list | grep -c first
+            """#)
+        place.expect(
+            outcome,
+            [
+                "blind --keypairgen 1", "0", "one --delete-object 1", #"{"passcode":true}"#, "locked first",
+                "one --delete-object 0", "one --delete-object 0", "0",
+            ])
+    }
+
+    /// A child that begins anew and keeps its parent's handles hears that the daemon is gone, and not that the key is.
+    @Test func aChildHearsThatTheDaemonIsGone() throws {
+        let outcome = try place.served(
+            entitlements: """
+                {"version": 1, "rules": [{"executable": "\(Self.python)", "groups": ["TEAM.one"], "rights": ["list"]}]}
+                """,
+            #"""
+            keychain key create first --group TEAM.one
+            cat > peer.py <<'END'
+            import os, signal, socket
+            \#(try TokenPlace.block("import PyKCS11"))
+            key = session.findObjects([(PyKCS11.CKA_CLASS, PyKCS11.CKO_PRIVATE_KEY)])[0]
+            os.kill(int(os.environ['DAEMON']), signal.SIGTERM)
+            while True:
+                try: socket.socket(socket.AF_UNIX).connect(os.environ['KEYCHAIN_SOCKET'])
+                except OSError: break
+            def tell(what, action):
+                try: action(); print(what, 'works', flush=True)
+                except PyKCS11.PyKCS11Error as error: print(what, PyKCS11.CKR[error.value], flush=True)
+            if os.fork() == 0:
+                library.lib.C_Initialize()
+                session = library.openSession(library.getSlotList()[0])
+                tell('search', lambda: session.findObjects([]))
+                tell('use', lambda: session.sign(key, bytes(32), PyKCS11.Mechanism(PyKCS11.CKM_ECDSA, None)))
+                os._exit(0)
+            os.wait()
+            END
+            DAEMON=$daemon /usr/bin/python3 peer.py
+            """#)
+        place.expect(outcome, ["search CKR_DEVICE_ERROR", "use CKR_DEVICE_ERROR"])
+    }
+
     /// A lock is no hang and no lost key.
     @Test func locksAndPersons() throws {
         let outcome = try place.served(
