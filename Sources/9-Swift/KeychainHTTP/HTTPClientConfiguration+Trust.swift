@@ -11,7 +11,7 @@ extension HTTPClient.Configuration {
     ///
     /// AsyncHTTPClient checks the path and the host as before, against `tlsConfiguration.trustRoots`. After the
     /// handshake, and before the first request goes out, the question is evaluated too. If the answer is no, the
-    /// connection is closed, and the request fails with ``UntrustedServer``. Addresses without TLS fail the same way.
+    /// connection is closed, and the request fails with `UntrustedServer`. Addresses without TLS fail the same way.
     ///
     /// A connection that fails is then not tried again, because the answer would be the same
     /// (`connectionPool.retryConnectionEstablishment`).
