@@ -24,8 +24,9 @@ let nioSSL = Target.Dependency.product(
 let httpClient = Target.Dependency.product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTPClientSupport"]))
 
-/// A package of others, from the lowest version that this one was built with. With KEYCHAIN_DEPENDENCIES=lowest, exactly
-/// that version, so that the promise can be tried.
+/// A package of others, from the lowest version that this one was built with.
+///
+/// With KEYCHAIN_DEPENDENCIES=lowest, exactly that version, so that the promise can be tried.
 func dependency(_ repository: String, from version: Version) -> Package.Dependency {
     let url = "https://github.com/\(repository).git"
     return Context.environment["KEYCHAIN_DEPENDENCIES"] == "lowest"
@@ -34,13 +35,14 @@ func dependency(_ repository: String, from version: Version) -> Package.Dependen
 
 let package = Package(
     name: "swift-keychain",
-    // What the dependencies ask for. The modules of this package are for Linux: see Documentation/Use/SecurityModule.md.
+    // What the dependencies ask for. The modules of this package are for Linux: see Documentation/Use/Platforms.md.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         "KeychainServices", "Security", "LocalAuthenticationServices", "LocalAuthentication", "EnclaveKeys",
         "CryptoKit", "CommonCrypto",
         "Keychain", "Credentials", "HummingbirdCredentials", "KeychainConfiguration", "KeychainTLS",
-        "KeychainHTTP", "DataProtection", "DataProtectionNetworking", "ProtectedDatabase", "SealedFields", "KeychainTesting",
+        "KeychainHTTP", "DataProtection", "DataProtectionNetworking", "ProtectedDatabase", "SealedFields",
+        "KeychainTesting",
     ].map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(

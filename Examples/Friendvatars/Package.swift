@@ -111,7 +111,8 @@ let package = Package(
                 "FriendvatarsKit", "FriendvatarsWeb", "friendvatars", "friendvatars-terminal", keychain("Credentials"),
                 keychain("Keychain"), keychain("KeychainServices"), keychain("KeychainTesting"), crypto, http,
                 hummingbird,
-                hummingbirdTesting, keychain("KeychainHTTP"), keychain("KeychainTLS"), logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                hummingbirdTesting, keychain("KeychainHTTP"), keychain("KeychainTLS"), logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         // Of the modules behind the traits, which this package enables.

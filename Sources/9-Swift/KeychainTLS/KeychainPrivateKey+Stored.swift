@@ -28,7 +28,9 @@ extension KeychainPrivateKey {
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
         if status == errSecSuccess, let key = found as? SecKey { return try KeychainPrivateKey(key) }
-        guard status == errSecItemNotFound else { throw KeychainKeyError("The keychain does not return the key \(tag).", status) }
+        guard status == errSecItemNotFound else {
+            throw KeychainKeyError("The keychain does not return the key \(tag).", status)
+        }
         var parameters: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
             kSecPrivateKeyAttrs: [

@@ -74,7 +74,7 @@ import Testing
         place.expect(outcome, ["text", "text", "text", "text"])
     }
 
-    /// The installed daemon knows a service of another user by its unit, which a test has none of: the user stands for it.
+    /// The installed daemon knows a service of another user by its unit. A test has no unit: the user stands for it.
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
     func nginxWithTheInstalledDaemon(way: Way) throws {
         let rules = try TokenPlace.block("{\n").replacing(#""unit": "nginx.service""#, with: #""uid": 33"#)

@@ -40,8 +40,8 @@ struct TokenPlace {
         let indentation = block.prefix { $0 == " " }
         return try block.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix(indentation) ? $0.dropFirst(indentation.count) : $0 }.joined(separator: "\n").replacing(
-            "/usr/lib/pkcs11/libkeychain-pkcs11.so", with: library()
-        ).appending("\n")
+                "/usr/lib/pkcs11/libkeychain-pkcs11.so", with: library()
+            ).appending("\n")
     }
 
     /// The lines of a script that make an authority, `ca.crt`, and the words to have it certify keys.

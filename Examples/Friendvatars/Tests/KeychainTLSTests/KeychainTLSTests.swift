@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import Foundation
 import KeychainHTTP
 import KeychainServices
-import KeychainTesting
 import KeychainTLS
+import KeychainTesting
 import NIOSSL
 import Testing
 

@@ -146,9 +146,14 @@ private final class NameOfClient: ChannelInboundHandler {
         let certificate = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate()
         let subject = certificate.flatMap { try? Certificate(derEncoded: $0.toDERBytes()).subject }
         let name = ByteBuffer(string: subject.map { "\($0)" } ?? "")
-        context.write(wrapOutboundOut(.head(.init(version: .http1_1, status: .ok, headers: [
-            "content-length": "\(name.readableBytes)",
-        ]))), promise: nil)
+        context.write(
+            wrapOutboundOut(
+                .head(
+                    .init(
+                        version: .http1_1, status: .ok,
+                        headers: [
+                            "content-length": "\(name.readableBytes)"
+                        ]))), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(name))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }

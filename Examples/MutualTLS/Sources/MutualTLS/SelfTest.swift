@@ -42,7 +42,9 @@ struct SelfTest {
 
     private func keysAreFoundAgain() throws {
         let found = try Vault.key(named: "server", in: .enclave)
-        guard found.privateKey == server.key.privateKey else { throw ExampleError("the vault gives another key for the same name") }
+        guard found.privateKey == server.key.privateKey else {
+            throw ExampleError("the vault gives another key for the same name")
+        }
         guard try Vault.certificate(named: "server") == server.certificate.der else {
             throw ExampleError("the vault gives another certificate for the same name")
         }

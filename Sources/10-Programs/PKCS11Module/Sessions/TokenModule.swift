@@ -256,8 +256,8 @@ final class TokenModule: @unchecked Sendable {
 
     /// Deletes an object.
     ///
-    /// - Throws: CKR_ACTION_PROHIBITED for a public half whose private half is there: without it, a locked vault could not
-    ///   show the key, and programs would not find it.
+    /// - Throws: CKR_ACTION_PROHIBITED for a public half whose private half is there: without it, a locked vault could
+    ///   not show the key, and programs would not find it.
     func destroy(_ handle: CK_OBJECT_HANDLE, in session: CK_SESSION_HANDLE) throws(TokenError) {
         let isStoredPublicHalf = try initialized { state throws(TokenError) in
             state.objects[handle].map { $0.session == nil && $0.source.kind == .publicKey } ?? false

@@ -55,8 +55,8 @@ struct VaultKeyring: KeyUsing {
             default: throw error
             }
         }
-        // Before the first unlocking, a search finds that it may overlook items. Each class by itself is searched whole,
-        // or not at all.
+        // Before the first unlocking, a search finds that it may overlook items. Each class by itself is searched
+        // whole, or not at all.
         var found: [StoredItem] = []
         for protection in ProtectionClass.allCases {
             query.attributes[.accessible] = .string(protection.rawValue)
