@@ -6,6 +6,7 @@ chart.py RESULTS FOLDER
 RESULTS is what table.py reads. A chart whose lines are not all there is left as it was.
 """
 import os
+import re
 import sys
 
 import matplotlib
@@ -47,6 +48,23 @@ def chart(path, results, title, x_label, y_label, lines, logarithmic=True):
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
+    adapt(path)
+
+
+def adapt(path):
+    """Has a picture follow the reader's choice of light or dark."""
+    with open(path) as file:
+        picture = file.read()
+    picture = picture.replace("#ffffff", "var(--page)").replace("#000000", "var(--ink)")
+    # Text and strokes without a colour of their own are black.
+    style = """<style>
+svg { --page: #ffffff; --ink: #1c2430; color-scheme: light dark }
+text { fill: var(--ink) }
+@media (prefers-color-scheme: dark) { svg { --page: #0d1117; --ink: #e6edf3 } }
+"""
+    picture = re.sub(r"<style[^>]*>", style, picture, count=1)
+    with open(path, "w") as file:
+        file.write(picture)
 
 
 def main():
@@ -80,4 +98,5 @@ def main():
         ], logarithmic=False)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -303,7 +303,13 @@ and a value of 32 bytes.
 The *floor* is the least such an operation can cost: one prepared SQLite statement for the row, whose key is
 known beforehand, on the same file with the same settings, and for reading the AEAD operations that open
 it, with the keys at hand; the result is thrown away. A change's floor seals nothing and files the row under
-no search terms; it is one transaction with `synchronous=FULL`.""")
+no search terms; it is one transaction with `synchronous=FULL`.
+
+![Bars: how many times as fast as each other program, by task](Charts/peers.svg)
+
+![Time to find an item, by the number of items](Charts/items.svg)
+
+![Time to select a row of an encrypted database, by the number of rows](Charts/databases.svg)""")
     table.heading("Finding one item with its value by service and account", "ours", "floor")
     for size in sizes:
         table.row(f"engine, {size:,} items", f"find.engine.{size}", f"find.floor.{size}", 1.5)

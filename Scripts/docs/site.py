@@ -32,7 +32,7 @@ FRONT = guides.NAME
 def pages():
     """The pages that become articles."""
     found = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-    for pattern in ("Documentation/**/*.md", "Examples/*/README.md", "Benchmarks/README.md"):
+    for pattern in ("Documentation/**/*.md", "Examples/*/README.md", "Benchmarks/*.md"):
         found += sorted(os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/{pattern}", recursive=True))
     found.remove(guides.LIST)
     return found
