@@ -52,13 +52,13 @@ life() {
     dpkg --install /run/new.deb >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the upgrade keeps the vault" "correct horse" "$(keychain get mail alice)"
     before=$(sums)
-    dpkg --remove swift-keychain >/run/log 2>&1
+    dpkg --remove swift-keychain >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the programs are removed" "" "$(ls /usr/bin/keychain* /usr/lib/*/pkcs11/libkeychain* 2>/dev/null || true)"
     is "the removal keeps the vault" "$before" "$(sums)"
-    dpkg --purge swift-keychain >/run/log 2>&1
+    dpkg --purge swift-keychain >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the purge keeps the vault" "$before" "$(sums)"
     is "the purge says where it is" 1 "$(grep -c "/var/lib/keychain is kept" /run/log)"
-    dpkg --install /run/new.deb >/run/log 2>&1
+    dpkg --install /run/new.deb >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the vault opens again" "correct horse" "$(keychain get mail alice)"
     is "all files belong to root" "" "$(dpkg -L swift-keychain | while read -r file; do
         find "$file" -maxdepth 0 ! -user root
@@ -68,4 +68,4 @@ life() {
 
 as_root=()
 ((EUID == 0)) || as_root=(sudo)
-"${as_root[@]}" unshare --mount bash -c "$(declare -f copy life); copy '$place'"
+"${as_root[@]}" unshare --mount bash -c "$(declare -f copy life); copy \"\$1\"" copy "$place"

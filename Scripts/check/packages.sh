@@ -14,8 +14,9 @@ programs=$(realpath "$1")
 what=${2:-all}
 ((EUID == 0)) || { echo 'packages: run this as root: it mounts file systems and starts machines' >&2; exit 1; }
 packages=.build-packages
-# Trees of Debian, which take a minute each to make.
-cache=${TMPDIR:-/tmp}/keychain-packages
+# Trees of Debian, which take a minute each to make. Root starts programs from them, so only root may write there: in a
+# temporary folder, another user could have made them before.
+cache=/var/cache/keychain-packages
 place=$(mktemp -d "${TMPDIR:-/tmp}/keychain-packages.XXXXXX")
 machine=
 count=0
@@ -70,7 +71,7 @@ tree() {
     local target=$cache/$suite
     if [[ ! -e $target.made || $(cat "$target.made") != "$include" ]]; then
         rm -rf "$target" "$target.made"
-        mkdir -p "$cache"
+        mkdir -p -m 700 "$cache"
         mmdebstrap --quiet --mode=root --variant=minbase --include="$include" "$suite" "$target" >&2
         echo "$include" >"$target.made"
     fi

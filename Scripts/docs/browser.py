@@ -28,10 +28,15 @@ class Browser:
             ["sh", "-c", script, f"{self.folder.name}/profile"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             start_new_session=True, env={**os.environ, "TMPDIR": self.folder.name})
         self.rest, self.number, self.session, self.problems = b"", 0, None, []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
+        try:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(f"{domain}.enable")
+        except BaseException:
+            # Nobody else has this object to close it.
+            self.close()
+            raise
 
     def close(self):
         os.killpg(self.process.pid, signal.SIGKILL)

@@ -5,9 +5,10 @@
     site.py --check                                           whether everything is right, also in a browser (visit.py)
 
 A product's documentation is its catalogue (NAME.docc) with the doc comments of its module and of the modules that it
-re-exports (symbols.py): those are what a program sees that imports the product. The guides are the pages in Documentation and the
-first pages of the repository (guides.py). A link to a symbol, page, heading or file that does not exist is an error; a
-last catalogue with such a link shows that DocC finds it. Without DocC in the toolchain, the script ends with an error.
+re-exports (symbols.py): a program that imports the product sees all of them. The guides are the pages in Documentation
+and the first pages of the repository (guides.py). A link to a symbol, page, heading or file that does not exist is an
+error. --check also builds a catalogue with such a link, to show that DocC finds it. Without DocC in the toolchain, the
+script ends with an error.
 """
 
 import argparse

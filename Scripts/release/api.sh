@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-former=$1
+former=${1:?'the first argument is the version to compare with, such as 0.2.0'}
 shift
 products=()
 for product in "$@"; do products+=(--products "$product"); done

@@ -24,9 +24,17 @@ step "Serving the last commit as version $version"
 git clone --quiet --bare . "$folder/served/swift-keychain.git"
 git -C "$folder/served/swift-keychain.git" tag --force "$version" "$(git rev-parse HEAD)" >/dev/null
 git -C "$folder/served/swift-keychain.git" update-server-info
-python3 -u -m http.server --bind 127.0.0.1 --directory "$folder/served" 0 >"$folder/server" 2>/dev/null &
+: >"$folder/server"
+python3 -u -m http.server --bind 127.0.0.1 --directory "$folder/served" 0 >>"$folder/server" 2>&1 &
 server=$!
-until port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$folder/server") && [[ -n $port ]]; do sleep 0.1; done
+port=
+for _ in {1..300}; do
+    port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$folder/server")
+    [[ -z $port ]] || break
+    kill -0 "$server" 2>/dev/null || fail "the server of the repository ended: $(<"$folder/server")"
+    sleep 0.1
+done
+[[ -n $port ]] || fail 'the server of the repository names no port after half a minute'
 
 step 'Building an app that depends on it by URL'
 mkdir -p "$folder/app/Sources/App"

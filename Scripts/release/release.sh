@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the files of a release in dist/VERSION, and prints the tag to push. It pushes and tags nothing.
+# Makes the files of a release in dist/VERSION, and prints the tag to push. It pushes and tags nothing. Run it as root,
+# which the container image needs.
 #
 #   Scripts/release/release.sh            everything, with `make test` before
 #   Scripts/release/release.sh --tested   for a commit that `make test` has passed already
@@ -21,6 +22,8 @@ fail() {
 key=${RELEASE_KEY:-swift-keychain release}
 keychain=${RELEASE_KEYCHAIN:-keychain}
 public=Packaging/release-key.pem
+((EUID == 0)) || fail 'run this as root: the container image needs it'
+python3 -c 'import ensurepip, venv' 2>/dev/null || fail "the list of parts needs Python's venv: apt-get install python3-venv"
 version=$(Scripts/install/version.sh)
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "'$version' in DaemonProgram.swift is no version"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
@@ -62,10 +65,10 @@ folder=dist/$version
 rm -rf "$folder"
 mkdir -p "$folder"
 step 'Building the package, the image and the documentation'
-make deb
-cp .build-packages/*.deb "$folder/"
+# Makes the package, too. The folder may have those of former versions.
 make image
-cp .build-packages/*.tar "$folder/" 2>/dev/null || fail 'make image wrote no archive'
+cp ".build-packages/swift-keychain_${version}_$(dpkg --print-architecture).deb" \
+    ".build-packages/keychain-$version.docker.tar" "$folder/"
 make docs
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C .build-docs -cf - site |
     gzip -n >"$folder/swift-keychain-$version-documentation.tar.gz"

@@ -3,10 +3,14 @@
 
     sbom.py VERSION PROGRAM MODULE OUTPUT
 
-Three kinds of parts are in it: the Swift packages with their copy of BoringSSL, and the runtimes of Swift and C++, which
-are linked into the programs; the C libraries that the programs need to start; and those that they load when a task needs them, as optional parts. Versions
-of C libraries are those of the Debian packages on this machine. cyclonedx-python-lib makes the document and checks it
-against CycloneDX's schema.
+It has three kinds of parts:
+
+- what is linked into the programs: the Swift packages with their copy of BoringSSL, and the runtimes of Swift and C++;
+- the C libraries that the programs need to start;
+- the C libraries that they load when a task needs them, as optional parts.
+
+Versions of C libraries are those of the Debian packages on this machine. cyclonedx-python-lib makes the document and
+checks it against CycloneDX's schema.
 """
 
 import datetime

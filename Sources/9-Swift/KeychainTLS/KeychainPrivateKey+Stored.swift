@@ -13,7 +13,7 @@ extension KeychainPrivateKey {
 
     /// Returns the P-256 key with this tag in the keychain. If there is none, makes and stores it.
     ///
-    /// It can be used from the vault's first unlock on: a server starts before anybody unlocks the screen.
+    /// A new key can be used from the vault's first unlock on, also while the vault is locked again.
     ///
     /// - Parameters:
     ///   - tag: The key's `kSecAttrApplicationTag`, by custom in reverse-domain form.

@@ -77,8 +77,10 @@ import Testing
     /// The installed daemon knows a service of another user by its unit. A test has no unit: the user stands for it.
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)
     func nginxWithTheInstalledDaemon(way: Way) throws {
-        let rules = try TokenPlace.block("{\n").replacing(#""unit": "nginx.service""#, with: #""uid": 33"#)
-        try nginx(way, rules, isInstalled: true)
+        let rules = try #require(TutorialTests.blocks("json", of: "EnclaveKey").first)
+        let rulesOfUsers = rules.replacing(#""unit": "nginx.service""#, with: #""uid": 33"#)
+        try #require(rulesOfUsers != rules)
+        try nginx(way, rulesOfUsers, isInstalled: true)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root starts workers as another user"), arguments: Way.allCases)

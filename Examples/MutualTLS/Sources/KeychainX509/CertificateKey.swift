@@ -16,7 +16,7 @@ public struct CertificateKey: CustomPrivateKey {
     /// Its public half.
     public let publicKey: Certificate.PublicKey
 
-    /// - Throws: An error of swift-crypto if it cannot read the public half, which is an error of the keychain.
+    /// - Throws: An error of swift-crypto if it cannot read the public half that the keychain returned.
     public init(_ key: KeychainPrivateKey) throws {
         privateKey = key
         let bytes = key.publicKeyBytes
