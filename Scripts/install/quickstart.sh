@@ -22,9 +22,9 @@ products=$(swift build --show-bin-path)
 "${build[@]}" --package-path Examples/Quickstart --scratch-path .build --product Quickstart
 keychain=$products/keychain
 
-KEYCHAIN_HOME=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
-export KEYCHAIN_HOME
-trap 'rm -rf "$KEYCHAIN_HOME"' EXIT
+folder=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+export KEYCHAIN_HOME=$folder/vault
 service=mail.example.org
 account=alice
 # Random, so that finding them on disk cannot be chance.
@@ -83,29 +83,37 @@ step "An app for iOS and Linux, with 'import Security': Examples/Quickstart"
 "$products/Quickstart" | sed 's/^/    /'
 
 step 'OpenSSL with a key that stays in the enclave: keychain key create web --enclave'
-Scripts/install/pkcs11.sh "$products" "$KEYCHAIN_HOME/module.so" >/dev/null
+module=$folder/module.so
+Scripts/install/pkcs11.sh "$products" "$module" >/dev/null
 "$keychain" key create web --enclave
-cat >"$KEYCHAIN_HOME/openssl.cnf" <<END
-openssl_conf = keychain
-[keychain]
-@providers@
-[req]
-distinguished_name = name
-[name]
-END
 if openssl list -providers -provider pkcs11 >/dev/null 2>&1; then
-    sed -i 's/@providers@/providers = providers\n[providers]\ndefault = standard\npkcs11 = token\n[standard]\nactivate = 1\n[token]\npkcs11-module-path = @module@\nactivate = 1/' "$KEYCHAIN_HOME/openssl.cnf"
-    "$keychain" key pem web >"$KEYCHAIN_HOME/web.key"
-    using=(-key "$KEYCHAIN_HOME/web.key")
+    "$keychain" key pem web >"$folder/web.key"
+    using=(-key "$folder/web.key")
+    loading="providers = providers
+[providers]
+default = standard
+pkcs11 = token
+[standard]
+activate = 1
+[token]
+pkcs11-module-path = $module
+activate = 1"
 else
-    sed -i 's/@providers@/engines = engines\n[engines]\npkcs11 = pkcs11\n[pkcs11]\nengine_id = pkcs11\nMODULE_PATH = @module@\ninit = 1/' "$KEYCHAIN_HOME/openssl.cnf"
     using=(-engine pkcs11 -keyform engine -key "$("$keychain" key uri web)")
+    loading="engines = engines
+[engines]
+pkcs11 = pkcs11
+[pkcs11]
+engine_id = pkcs11
+MODULE_PATH = $module
+init = 1"
 fi
-sed -i "s|@module@|$KEYCHAIN_HOME/module.so|" "$KEYCHAIN_HOME/openssl.cnf"
-# The module starts the `keychain` that is beside it or on the path.
-OPENSSL_CONF=$KEYCHAIN_HOME/openssl.cnf PATH=$products:$PATH openssl req -new "${using[@]}" -subj /CN=localhost \
-    -out "$KEYCHAIN_HOME/web.csr" 2>"$KEYCHAIN_HOME/log" || fail "openssl: $(<"$KEYCHAIN_HOME/log")"
-openssl req -in "$KEYCHAIN_HOME/web.csr" -noout -verify -subject 2>&1 | sed 's/^/    /'
+printf '%s\n' 'openssl_conf = keychain' '[keychain]' "$loading" '[req]' 'distinguished_name = name' '[name]' \
+    >"$folder/openssl.cnf"
+# Without a daemon, the module starts the `keychain` that is on the path.
+OPENSSL_CONF=$folder/openssl.cnf PATH=$products:$PATH openssl req -new "${using[@]}" -subj /CN=localhost \
+    -out "$folder/web.csr" 2>"$folder/log" || fail "openssl: $(<"$folder/log")"
+openssl req -in "$folder/web.csr" -noout -verify -subject 2>&1 | sed 's/^/    /'
 
 step 'A vault with a passcode refuses while it is locked: keychain passcode set, keychain get'
 printf %s "$secret" | "$keychain" set "$service" "$account"

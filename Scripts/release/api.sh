@@ -10,5 +10,5 @@ former=${1:?'the first argument is the version to compare with, such as 0.2.0'}
 shift
 products=()
 for product in "$@"; do products+=(--products "$product"); done
-swift package --scratch-path .build-api diagnose-api-breaking-changes "$former" "${products[@]}" \
+swift package --scratch-path .build-api --enable-all-traits diagnose-api-breaking-changes "$former" "${products[@]}" \
     --breakage-allowlist-path Scripts/release/breaks.txt

@@ -16,18 +16,34 @@ public struct KeychainIdentity: Sendable {
 
     /// The identity with this label in the keychain. `keychain key list` and `keychain cert list` show labels.
     ///
+    /// Of several certificates, this is the one that is valid now, and of these the one that became valid last: the one
+    /// that a renewal brought.
+    ///
     /// - Parameter label: The label of the certificate (`kSecAttrLabel`).
     /// - Throws: ``KeychainKeyError`` if there is none, the vault is locked, or TLS cannot use the key.
     public init(label: String) throws {
-        let query: [CFString: Any] = [kSecClass: kSecClassIdentity, kSecAttrLabel: label, kSecReturnRef: true]
+        let query: [CFString: Any] = [
+            kSecClass: kSecClassIdentity, kSecAttrLabel: label, kSecMatchLimit: kSecMatchLimitAll, kSecReturnRef: true,
+        ]
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
-        guard status == errSecSuccess, let identity = found as? SecIdentity else {
+        let identities = found as? [SecIdentity] ?? []
+        guard status == errSecSuccess, let identity = identities.max(by: { Self.age($0) < Self.age($1) }) else {
             throw KeychainKeyError(
                 "The keychain returns no key and certificate with the label '\(label)'.",
                 status == errSecSuccess ? errSecItemNotFound : status)
         }
         try self.init(identity)
+    }
+
+    /// Sorts the certificates of identities, the best one last.
+    private static func age(_ identity: SecIdentity) -> (isValid: Int, begin: Date) {
+        var certificate: SecCertificate?
+        guard SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess, let certificate,
+            let begin = SecCertificateCopyNotValidBeforeDate(certificate) as Date?,
+            let end = SecCertificateCopyNotValidAfterDate(certificate) as Date?
+        else { return (0, .distantPast) }
+        return (begin <= Date() && Date() <= end ? 1 : 0, begin)
     }
 
     /// - Parameters:
@@ -65,8 +81,8 @@ public struct KeychainIdentity: Sendable {
             guard status == errSecSuccess else {
                 throw KeychainKeyError("The keychain does not return the issuer of a certificate.", status)
             }
-            // Two authorities may have one name; a wrong certificate in the path would only make it longer.
-            guard let issuer = (found as? [SecCertificate])?.first,
+            // An authority that was renewed has several certificates of one name.
+            guard let issuer = (found as? [SecCertificate])?.first(where: { $0.hasSigned(current) }),
                 SecCertificateCopyNormalizedIssuerSequence(issuer) as Data?
                     != SecCertificateCopyNormalizedSubjectSequence(issuer) as Data?
             else { break }
@@ -85,6 +101,20 @@ public struct KeychainIdentity: Sendable {
                 .certificate(try NIOSSLCertificate(bytes: [UInt8](SecCertificateCopyData($0) as Data), format: .der))
             }
         }
+    }
+}
+
+extension SecCertificate {
+    /// Whether this certificate's key has signed another one, and both are valid now.
+    fileprivate func hasSigned(_ other: SecCertificate) -> Bool {
+        var created: SecTrust?
+        guard SecTrustCreateWithCertificates(other, SecPolicyCreateBasicX509(), &created) == errSecSuccess,
+            let trust = created
+        else { return false }
+        SecTrustSetAnchorCertificates(trust, [self] as NSArray)
+        SecTrustSetAnchorCertificatesOnly(trust, true)
+        SecTrustSetNetworkFetchAllowed(trust, false)
+        return SecTrustEvaluateWithError(trust, nil)
     }
 }
 

@@ -38,6 +38,24 @@ import Testing
         }
     }
 
+    /// The authority has new keys and its old names, and so has the server.
+    @Test func afterARenewalTheNewPathIsShown() async throws {
+        try await withTestKeychain { _ in
+            let former = try await Authority()
+            try await former.issue(.enclave, label: "server", age: 3000)
+            let authority = try await Authority()
+            try await authority.issue(.enclave, label: "server")
+            let context = try NIOSSLContext(
+                configuration: .makeServerConfiguration(identity: KeychainIdentity(label: "server")))
+            let (new, old) = (try Self.client(trusting: authority), try Self.client(trusting: former))
+            try await withServer(context) { port in
+                let answered = try await answer(port: port, new)
+                #expect(answered == "")
+                _ = await #expect(throws: (any Error).self) { try await answer(port: port, old) }
+            }
+        }
+    }
+
     @Test func aLockedVaultFailsTheHandshakeAndNoMore() async throws {
         try await withTestKeychain { world in
             let authority = try await Authority()

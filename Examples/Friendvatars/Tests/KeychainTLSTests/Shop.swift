@@ -49,12 +49,14 @@ struct Authority {
     }
 
     /// Makes a key and a certificate for it, and stores both in the keychain.
-    func issue(_ form: KeyForm, label: String) async throws {
+    ///
+    /// - Parameter age: For how many seconds the certificate has been valid.
+    func issue(_ form: KeyForm, label: String, age: TimeInterval = 60) async throws {
         var form = form
         form.name = label
         let own = try CertificateKey(KeychainPrivateKey(Self.key(form)))
         try Self.store(
-            await Self.certificate(label, for: own, from: "intermediate", signing: key, isAuthority: false),
+            await Self.certificate(label, for: own, from: "intermediate", signing: key, isAuthority: false, age: age),
             label: label)
     }
 
@@ -74,10 +76,11 @@ struct Authority {
     }
 
     private static func certificate(
-        _ name: String, for key: CertificateKey, from issuer: String, signing: CertificateKey, isAuthority: Bool
+        _ name: String, for key: CertificateKey, from issuer: String, signing: CertificateKey, isAuthority: Bool,
+        age: TimeInterval = 3600
     ) async throws -> Certificate {
         try await Certificate(
-            version: .v3, serialNumber: .init(), publicKey: key.publicKey, notValidBefore: Date() - 3600,
+            version: .v3, serialNumber: .init(), publicKey: key.publicKey, notValidBefore: Date() - age,
             notValidAfter: Date() + 86_400, issuer: try DistinguishedName { CommonName(issuer) },
             subject: try DistinguishedName { CommonName(name) },
             signatureAlgorithm: signing.defaultSignatureAlgorithm,
