@@ -88,6 +88,13 @@ def blind():
 
 # MARK: - Visit
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, address):
+        # Chromium ends connections when it leaves a page.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, address)
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     base = ""
 
@@ -107,7 +114,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 def served(site, base):
     """Serves the site as a host would: files, and nothing for paths that are none."""
     handler = functools.partial(type("Handler", (Handler,), {"base": base}), directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}{base}"
         server.shutdown()
