@@ -117,11 +117,11 @@ openssl req -in "$folder/web.csr" -noout -verify -subject 2>&1 | sed 's/^/    /'
 
 step 'A vault with a passcode refuses while it is locked: keychain passcode set, keychain get'
 printf %s "$secret" | "$keychain" set "$service" "$account"
-printf 'quick brown fox' | "$keychain" passcode set --new-passcode-fd 0
+printf 'quick brown fox and one lazy dog' | "$keychain" passcode set --new-passcode-fd 0
 # Without a terminal, nobody is asked for the passcode.
 if said=$(setsid --wait "$keychain" get "$service" "$account" 2>&1 </dev/null); then fail 'a locked vault gave its secret'; fi
 echo "    $said"
-printf 'quick brown fox' | setsid --wait "$keychain" get "$service" "$account" --passcode-fd 0 | grep -qxF "$secret" ||
+printf 'quick brown fox and one lazy dog' | setsid --wait "$keychain" get "$service" "$account" --passcode-fd 0 | grep -qxF "$secret" ||
     fail 'with the passcode, the vault does not give its secret'
 echo '    with the passcode: found'
 
