@@ -14,14 +14,10 @@ extension VaultKeyring {
         guard operation.name.count <= Self.longestName else {
             throw .invalidRequest(reason: "the name of a key has at most \(Self.longestName) bytes")
         }
-        do throws(AccessDenied) {
-            // The maker could not find a key in a group that it may not list.
-            let group = try AccessPolicy.groupForNewItem(nil, client: client)
-            let isListable = client.listableGroups?.contains { $0 == Client.everyGroup || $0.isSameGroup(as: group) }
-            if isListable == false { throw .rightNotHeld(right: "list", client: client.identifier) }
-        } catch {
-            throw .accessDenied(error)
-        }
+        // The maker could not find a key in a group that it may not list.
+        let group = try? AccessPolicy.groupForNewItem(nil, client: client)
+        let search = AccessRequest(.copy, itemClass: .key, accessGroup: group, namesItems: false)
+        _ = try items.gate.authorize(search, as: client, recordedAs: .listed)
         let session = VaultSession(vault: engine, client: client)
         if operation.keyClass == .secret { return try addSecret(operation, session) }
         if let kind = PostQuantumKind(keyType: operation.keyType, keySize: Int64(operation.sizeInBits)) {
