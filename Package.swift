@@ -140,7 +140,7 @@ floor(
 floor(
     "Sources/3-Keys",
     module("OneTimeCodes", uses: "Bytes", crypto),
-    module("PasswordGeneration", uses: "Bytes", "CLibrary"),
+    module("PasswordGeneration", uses: "Bytes", "CLibrary", crypto),
     module("Certificates", uses: "Bytes", "KeychainModel", asn1, crypto),
     module("OpenSSLCertificates", uses: "Bytes", "Certificates", "CLibrary", "SystemLibraries", asn1),
     module(
@@ -184,13 +184,17 @@ floor(
         "SystemLibraries", crypto),
     module("Sealing", uses: "Bytes", "KeychainModel", "PreparedKeys", crypto),
     module(
+        "Circle", uses: "Bytes", "Frames", "KeychainModel", "PreparedKeys", "Sealing", "SecureMemory", crypto),
+    module(
         "Items", uses: "Access", "Bytes", "CLibrary", "CSQLite", "DatabasePages", "DatabaseVFS", "KeychainModel",
         "Sealing", "SystemSQLite"),
     module(
         "Audit", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SecureMemory",
         "SystemLibraries", "VaultInterface", crypto),
     module(
-        "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "CAEAD", "Certificates", "CLibrary", "Enclave",
+        "Vault", uses: "Access", "Attestation", "Audit", "Bytes", "CAEAD", "Certificates", "Circle", "CLibrary",
+        "Enclave",
+        "Frames",
         "Items",
         "Keybag", "KeychainModel", "KeyCryptography", "PreparedKeys", "Presence", "PrivateFiles",
         "ProcessVault", "Sealing", "SecureMemory", "SystemLibraries", "TPM", "VaultInterface", "VaultKeys", crypto))
@@ -227,6 +231,7 @@ floor(
     module(
         "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedKeys",
         "SystemLibraries", crypto, cryptoExtras),
+    module("CircleFolder", uses: "Access", "Bytes", "CLibrary", "Frames", "VaultInterface", crypto),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
@@ -366,10 +371,14 @@ if !isFetched {
             "SystemLibraries", "Vault",
             "VaultInterface", "VaultKeys", "VaultService", arguments),
         module(
+            "CircleCommands", uses: "Access", "Bytes", "CircleFolder", "CLibrary", "CommandKit", "PasswordGeneration",
+            "StatusCodes", "VaultInterface", arguments),
+        module(
             "ScreenCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PasswordCommands",
             "Presence", "StatusCodes", "SystemLibraries", "VaultCommands", "VaultInterface", arguments),
         program(
-            "KeychainCommand", uses: "BrowserCommands", "Bytes", "CLibrary", "CommandKit", "DatabaseCommands",
+            "KeychainCommand", uses: "BrowserCommands", "Bytes", "CircleCommands", "CLibrary", "CommandKit",
+            "DatabaseCommands",
             "FileCommands",
             "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "ScreenCommands",
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
@@ -458,6 +467,9 @@ if !isFetched {
         tests(
             "KeybagTests", uses: "Bytes", "Enclave", "Keybag", "KeychainModel", "SecureMemory", "TestSupport", crypto),
         tests("SealingTests", uses: "Bytes", "KeychainModel", "Sealing", "TestSupport", crypto),
+        tests(
+            "CircleTests", uses: "Bytes", "Circle", "KeychainModel", "TestSupport", crypto, exclude: ["Peer"],
+            hasFixtures: true),
         tests("ItemsTests", uses: "Access", "Bytes", "Items", "KeychainModel", "Sealing", "SystemSQLite"),
         tests(
             "AuditTests", uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault",
@@ -489,6 +501,9 @@ if !isFetched {
         tests(
             "PasswordFilesTests", uses: "Bytes", "KeychainModel", "PasswordFiles", "ProtectedFiles", "TestSupport",
             "VaultInterface", crypto, hasFixtures: true),
+        tests(
+            "CircleFolderTests", uses: "Access", "Bytes", "CircleFolder", "KeychainModel", "TestSupport", "Vault",
+            "VaultInterface"),
         tests(
             "ItemFilesTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag",
             "KeychainModel", "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BrowserCommands
+import CircleCommands
 import CommandKit
 import DatabaseCommands
 import FileCommands
@@ -58,7 +59,7 @@ struct KeychainTool: DocumentedCommand {
         ("Logins of sites and services", ["internet", "browser", "aws", "kube"]),
         ("Keys and certificates", ["key", "cert", "ssh-agent"]),
         ("Files and databases", ["file", "mount", "unmount", "db"]),
-        ("From and to other programs and machines", ["import", "export", "send", "receive"]),
+        ("From and to other programs and machines", ["circle", "import", "export", "send", "receive"]),
         ("Secrets for programs", ["run", "integrate", "credential", "security"]),
         (
             "The vault",
@@ -107,7 +108,7 @@ struct KeychainTool: DocumentedCommand {
     private static var modules: [any CommandModule.Type] {
         [
             PasswordCommands.self, KeyCommands.self, FileCommands.self, DatabaseCommands.self, RunCommands.self,
-            BrowserCommands.self, VaultCommands.self, SecurityCommands.self, ScreenCommands.self,
+            BrowserCommands.self, CircleCommands.self, VaultCommands.self, SecurityCommands.self, ScreenCommands.self,
         ]
     }
 

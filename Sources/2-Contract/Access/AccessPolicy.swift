@@ -50,6 +50,8 @@ package enum AccessPolicy {
         if let right = operation.right, !client.rights.isSuperset(of: right) {
             throw .rightNotHeld(right: right.name, client: client.identifier)
         }
+        // Which groups' items travel is the circle's decision, and not the carrier's, which reads none of them.
+        if operation.kind == .synchronize { return .every }
         // A new item without a group goes to the one that the client prefers, which has to be its own.
         if operation.kind.makesItem, operation.accessGroup == nil, client.preferredGroup != nil {
             _ = try groupForNewItem(nil, client: client)

@@ -22,13 +22,16 @@ package struct AccessRequest: Sendable, Hashable {
         case rewrapFileKey = "rewrap-file-key"
         /// To make a backup of the vault's items, and to take items back from one.
         case backup, restore
+        /// To carry what travels between the members of a circle.
+        case synchronize
 
         /// Whether the operation changes what is stored.
         package var isWrite: Bool {
             switch self {
             case .copy, .status, .unlock, .lock, .useKey, .makeFileKey, .openFileKey, .rewrapFileKey, .backup:
                 false
-            case .add, .update, .delete, .erase, .put, .exchange, .purge, .passcode, .makeKey, .restore: true
+            case .add, .update, .delete, .erase, .put, .exchange, .purge, .passcode, .makeKey, .restore, .synchronize:
+                true
             }
         }
 
@@ -80,6 +83,7 @@ package struct AccessRequest: Sendable, Hashable {
         switch kind {
         case .unlock, .lock: .unlock
         case .erase, .passcode: .administer
+        case .synchronize: .synchronize
         default: isAboutWholeVault ? .administer : nil
         }
     }

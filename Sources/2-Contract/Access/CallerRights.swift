@@ -10,12 +10,16 @@ package struct CallerRights: OptionSet, Sendable, Hashable {
     /// Set, change and remove the passcode; erase; verify.
     package static let administer = CallerRights(rawValue: 1 << 2)
 
+    /// Carry what travels between the members of a circle.
+    package static let synchronize = CallerRights(rawValue: 1 << 3)
+
     /// Those of a program that has the vault in its own process, and of the owner's tool.
-    package static let all: CallerRights = [.list, .unlock, .administer]
+    package static let all: CallerRights = [.list, .unlock, .administer, .synchronize]
 
     /// The names in an entitlements file.
     package static let names: [(name: String, right: CallerRights)] = [
         ("list", .list), ("unlock", .unlock), ("administer", .administer),
+        ("synchronize", .synchronize),
     ]
 
     /// The name of one right.

@@ -37,6 +37,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         PurgeVersions.self, KeepVersions.self, ReceiveItems.self, RenewKeys.self, ReadCondition.self,
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
         CopyKeyObjects.self, UseKey.self, AddKey.self, StoreCertificate.self, CopyPassword.self,
+        ReadCircle.self, ChangeCircle.self, CollectCircleObjects.self, TakeCircleObjects.self,
     ]
 }
 
@@ -75,6 +76,7 @@ package protocol VaultEngine: Vault {
     var keys: any KeyUsing { get }
     var fileKeys: any FileKeyKeeping { get }
     var backup: any BackupMaking { get }
+    var circle: any CircleKeeping { get }
 }
 
 extension VaultEngine {
@@ -154,6 +156,16 @@ package protocol PersonAsking: Sendable {
     ) throws(VaultError) -> PresenceAvailability
     func authenticate(_ operation: Authenticate, as client: Client) throws(VaultError) -> PresenceProofs
     func end(_ operation: EndContext, as client: Client) throws(VaultError)
+}
+
+/// The circle of vaults that the vault is in.
+package protocol CircleKeeping: Sendable {
+    func status(_ operation: ReadCircle, as client: Client) throws(VaultError) -> CircleStatus
+    func change(_ operation: ChangeCircle, as client: Client) throws(VaultError) -> CircleChanged
+    func collect(
+        _ operation: CollectCircleObjects, as client: Client, send: Sink<CircleObject>
+    ) throws(VaultError) -> CollectedObjects
+    func take(_ operation: TakeCircleObjects, as client: Client) throws(VaultError) -> TakenObjects
 }
 
 /// The audit log.

@@ -140,6 +140,7 @@ extension ItemStore.Writer {
             try statement.run()
         }
         try setDefaultKept(kept)
+        try copyCircle(of: other.circle)
         return UInt64(clamping: try database.integer("SELECT sequence FROM vault WHERE id = 1") ?? 0)
     }
 }

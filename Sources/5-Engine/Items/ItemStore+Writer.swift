@@ -127,6 +127,7 @@ extension ItemStore {
             for table in ["item", "filing", "former", "deletion", "trail"] {
                 try change("DELETE FROM \(table)") { try $0.run() }
             }
+            if try reader.circle.isThere { try circle.clear() }
             try change("UPDATE vault SET owner = ?, cleared = ?, keep = 0 WHERE id = 1") { statement in
                 try statement.bind(keybag.bytes, at: 1)
                 try statement.bind(number, at: 2)

@@ -14,7 +14,11 @@ enum Schema {
     /// The tables of each version that this software reads.
     static let tables = [
         1: [plainVault, plainItem, term], 2: [plainVault, plainItem, filing],
-        version: [vault, item, itemChange, itemOld, filing, former, formerGroup, formerKey, deletion, trail],
+        version: present, CircleTables.version: present + CircleTables.all,
+    ]
+
+    private static let present = [
+        vault, item, itemChange, itemOld, filing, former, formerGroup, formerKey, deletion, trail,
     ]
 
     /// `owner` is the identifier of the keybag that the rows belong to. `sequence` is the number of the last change,

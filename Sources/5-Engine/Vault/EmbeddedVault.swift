@@ -26,6 +26,7 @@ package final class EmbeddedVault: VaultEngine {
     private let vaultPasscode: VaultPasscode
     private let vaultRecovery: VaultRecovery
     private let vaultBackup: VaultBackup
+    package let circle: any CircleKeeping
     package var lock: any Locking { vaultLock }
     package var passcode: any PasscodeKeeping { vaultPasscode }
     package var recovery: any RecoveryKeeping { vaultRecovery }
@@ -54,6 +55,7 @@ package final class EmbeddedVault: VaultEngine {
         vaultRecovery = VaultRecovery(vault: vault, gate: gate)
         renewal = VaultRenewal(vault: vault, gate: gate, passcodes: passcodes, lock: vaultLock)
         vaultBackup = VaultBackup(vault, gate, now: surroundings.now)
+        circle = VaultCircle(vault, gate, now: surroundings.now)
         let audit = VaultAudit(vault: vault, gate: gate)
         self.audit = audit
         audit.begin(surroundings)

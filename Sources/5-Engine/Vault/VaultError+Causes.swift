@@ -1,4 +1,5 @@
 import Access
+import Circle
 import Enclave
 import Items
 import Keybag
@@ -17,6 +18,7 @@ extension VaultError {
             case let error as KeybagError: Self.cause(error)
             case let error as FileError: Self.cause(error)
             case let error as EnclaveError: Self.cause(error)
+            case let error as CircleError: Self.cause(error)
             case let error as SealingError: .corruptVault(reason: error.reason)
             default: Self.cause(StoreError(error))
             }
@@ -52,6 +54,15 @@ extension VaultError {
         case .readOnly: .readOnly(reason: "the item store cannot be written")
         case .inputOutput(let reason): .inputOutput(reason: "the item store: \(reason)")
         case .memoryUnavailable: .memoryUnavailable
+        }
+    }
+
+    private static func cause(_ error: CircleError) -> VaultError {
+        switch error {
+        case .notPermitted(let why): .invalidRequest(reason: "the circle does not permit it: \(why)")
+        case .malformed, .unknownFormat, .forged, .outOfOrder:
+            .corruptVault(
+                reason: "what it knows of its circle is damaged (\(error.reason)); restore the vault from a backup")
         }
     }
 

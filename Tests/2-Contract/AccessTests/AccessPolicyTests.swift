@@ -45,7 +45,7 @@ import Testing
         #expect(scope(.status, rule) == rule.scope)
     }
 
-    @Test(arguments: rules, AccessRequest.Kind.allCases.filter(\.isWrite))
+    @Test(arguments: rules, AccessRequest.Kind.allCases.filter { $0.isWrite && $0 != .synchronize })
     func writersToo(_ rule: Rule, _ kind: AccessRequest.Kind) {
         if rule.requested == Client.tokenGroup {
             #expect(scope(kind, rule) == .failure(.tokenGroupIsReadOnly))
@@ -98,7 +98,7 @@ import Testing
         #expect(try AccessPolicy.groupForNewItem("a", client: client("z", ["a"])) == "a")
         let refusal = AccessDenied.groupNotHeld(group: "z", client: "c")
         #expect(throws: refusal) { try AccessPolicy.groupForNewItem(nil, client: client("z", ["a"])) }
-        for kind in AccessRequest.Kind.allCases {
+        for kind in AccessRequest.Kind.allCases where kind != .synchronize {
             let unnamed = Result { () throws(AccessDenied) in
                 try AccessPolicy.scope(of: AccessRequest(kind), for: client("z", ["a"]))
             }
@@ -131,23 +131,33 @@ import Testing
         #expect(throws: AccessDenied.noAccessGroups(client: "c")) { try scope(nil, held: [], listable: []) }
     }
 
-    @Test(arguments: AccessRequest.Kind.allCases, [CallerRights.list, .unlock, .administer])
+    @Test(arguments: AccessRequest.Kind.allCases, [CallerRights.list, .unlock, .administer, .synchronize])
     func rightsAllowWhatTheyName(_ kind: AccessRequest.Kind, _ right: CallerRights) throws {
         let client = Client(identifier: "c", accessGroups: ["*"], listableGroups: ["*"], rights: right)
         let needed: CallerRights? =
             switch kind {
             case .unlock, .lock: .unlock
             case .erase, .passcode: .administer
+            case .synchronize: .synchronize
             default: nil
             }
         let operation = AccessRequest(kind)
         if let needed, needed != right {
-            let name = needed == .unlock ? "unlock" : "administer"
+            let name = CallerRights.names.first { $0.right == needed }?.name ?? ""
             #expect(throws: AccessDenied.rightNotHeld(right: name, client: "c")) {
                 try AccessPolicy.scope(of: operation, for: client)
             }
         } else {
             #expect(try AccessPolicy.scope(of: operation, for: client) == .every)
+        }
+    }
+
+    /// A carrier reads no item, so it needs no group.
+    @Test func carriersNeedNoGroup() throws {
+        let carrier = Client(identifier: "c", accessGroups: [], listableGroups: [], rights: .synchronize)
+        #expect(try AccessPolicy.scope(of: AccessRequest(.synchronize), for: carrier) == .every)
+        #expect(throws: AccessDenied.noAccessGroups(client: "c")) {
+            try AccessPolicy.scope(of: AccessRequest(.copy), for: carrier)
         }
     }
 

@@ -23,7 +23,7 @@ struct WireSamples {
         hasEdges ? Int(random.integerAtAnEdge()) : random.int(below: bound)
     }
 
-    private mutating func anyNumber() -> Int64 {
+    mutating func anyNumber() -> Int64 {
         hasEdges ? random.integerAtAnEdge() : Int64(bitPattern: random.next())
     }
 
@@ -46,18 +46,18 @@ struct WireSamples {
         return attributes
     }
 
-    private mutating func maybe<Value>(_ make: (inout WireSamples) -> Value) -> Value? {
+    mutating func maybe<Value>(_ make: (inout WireSamples) -> Value) -> Value? {
         random.int(below: 2) == 0 ? nil : make(&self)
     }
 
-    private mutating func bool() -> Bool { random.int(below: 2) == 0 }
+    mutating func bool() -> Bool { random.int(below: 2) == 0 }
 
     mutating func string() -> String {
         let pieces = ["a", "ß", "🔑", "\u{0}", "mail", " ", "\n", "é"]
         return (0..<random.int(below: 6)).map { _ in pieces[random.int(below: pieces.count)] }.joined()
     }
 
-    private mutating func date() -> Date {
+    mutating func date() -> Date {
         if hasEdges { return Date(timeIntervalSinceReferenceDate: random.realAtAnEdge()) }
         return Date(timeIntervalSinceReferenceDate: Double(random.int(below: 1 << 40)) / 16 - 1e9)
     }
@@ -261,6 +261,14 @@ struct WireSamples {
                 [.public, .private, .secret][random.int(below: 3)], 73, sizeInBits: 256, isInEnclave: bool(),
                 label: string(), name: random.bytes(random.int(below: 20)), value: random.bytes(random.int(below: 64)))
         case is CopyPassword.Type: CopyPassword(UUID(), in: string(), options: authentication())
+        case is ReadCircle.Type: ReadCircle()
+        case is ChangeCircle.Type: ChangeCircle(try circleChange())
+        case is CollectCircleObjects.Type:
+            CollectCircleObjects(for: string(), settled: anyNumber(), limit: number(below: 1_000))
+        case is TakeCircleObjects.Type:
+            TakeCircleObjects(
+                (0..<random.int(below: 3)).map { _ in circleObject() }, from: string(),
+                place: maybe { $0.random.bytes(48) })
         case is StoreCertificate.Type:
             StoreCertificate(random.bytes(random.int(below: 64)), label: bool() ? string() : nil)
         case is MakeFileKey.Type: MakeFileKey(for: fileClass(), file: random.bytes(16))
@@ -374,6 +382,10 @@ struct WireSamples {
                 biometryKind: .fingerprint, biometryFailure: maybe { _ in .biometryLockout },
                 biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
                 passcodeFailure: maybe { _ in .notInteractive }),
+            circleStatus(), takenObjects(), try circleChanged(), circleObject(),
+            CollectedObjects(
+                standing: standing(), circle: maybe { $0.random.bytes(16) }, member: 7, through: anyNumber(),
+                hasMore: bool(), place: maybe { $0.random.bytes(48) }),
             CallerDescription(
                 identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
                 rights: CallerRights(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8)))),

@@ -207,6 +207,8 @@ final class OpenedVault: Sendable {
                 return (result, writer.touched, keybag)
             }
         }
+        // Who only looked, or noted something beside the items, has nothing to tell.
+        guard touched.digests?.isEmpty != true else { return result }
         changeNotifier.changed(.thisProcess) { audience in
             guard let groups = keybag.groupDigests(in: audience.groups) else { return true }
             guard let touched = touched.digests else { return audience.learnsOfUnknown }

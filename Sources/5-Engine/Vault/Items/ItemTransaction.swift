@@ -116,7 +116,10 @@ struct ItemTransaction {
     }
 
     /// Replaces a found item by `item`, which keeps the row and the identifier.
-    func replace(_ found: FoundItem, with item: StoredItem) throws {
+    ///
+    /// - Parameter isFormerKept: Whether the version that was in force stays, however many versions the item keeps,
+    ///   until the next change.
+    func replace(_ found: FoundItem, with item: StoredItem, isFormerKept: Bool = false) throws {
         let old = found.row
         let oldTerms = keybag.filedTerms(of: old)
         // The digest alone also changes when the item gets another class.
@@ -127,8 +130,8 @@ struct ItemTransaction {
         let version = old.binding.nextVersion
         let hasNewValue = found.item.value != item.value
         let kept = try kept(item)
-        if hasNewValue, kept > 0 { try writer.keepFormer(old, isDeleted: false) }
-        if hasNewValue || item.kept != found.item.kept {
+        if hasNewValue && kept > 0 || isFormerKept { try writer.keepFormer(old, isDeleted: false) }
+        if !isFormerKept, hasNewValue || item.kept != found.item.kept {
             try writer.dropFormer(of: old.binding.rowID, keeping: kept)
         }
         if isBoundAlike(found.item, item), !hasNewValue {
@@ -163,15 +166,21 @@ struct ItemTransaction {
     }
 
     /// How many former versions of an item are kept.
-    private func kept(_ item: StoredItem) throws -> Int { try item.kept.count ?? writer.reader.defaultKept() }
+    func kept(_ item: StoredItem) throws -> Int { try item.kept.count ?? writer.reader.defaultKept() }
 
     /// Removes a row; a synchronizable one leaves a tombstone. If former versions of the item are kept, the row becomes
     /// one of them.
     ///
-    /// - Parameter item: The opened item where that was possible; deleting needs no key.
-    func remove(_ row: ItemRow, opened item: StoredItem?) throws {
+    /// - Parameters:
+    ///   - item: The opened item where that was possible; deleting needs no key.
+    ///   - isFormerKept: Whether the version that was in force stays, however many versions the item keeps.
+    func remove(_ row: ItemRow, opened item: StoredItem?, isFormerKept: Bool = false) throws {
         let terms = keybag.filedTerms(of: row)
-        if !row.binding.isTombstone { try keepDeleted(row, item) }
+        if isFormerKept {
+            try writer.keepFormer(row, isDeleted: true)
+        } else if !row.binding.isTombstone {
+            try keepDeleted(row, item)
+        }
         guard row.binding.isSynchronizable, !row.binding.isTombstone else {
             return try writer.delete(row.binding.rowID, filedUnder: terms)
         }

@@ -81,20 +81,33 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
     ///
     /// - Returns: Nil for a key that needs a person or an application password.
     func useUnguarded(_ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation) throws(VaultError) -> Data? {
-        guard key.accessControl.flags == nil, key.factors.isEmpty else { return nil }
         do {
-            return try vault.withKeybag { keybag in
-                let classKey = try keybag.opened(by: key.accessControl.protection) { classKey in
-                    isEqualInConstantTime(EnclaveKeyDerivation.tag(of: key, under: classKey), key.tag) ? classKey : nil
-                }
-                guard let classKey else { throw Self.foreign("it was changed, or is another vault's") }
-                return try Self.compute(
-                    operation, with: key, authorization: EnclaveKeyDerivation.authorization(of: key, under: classKey),
-                    in: keybag.keys.enclave)
-            }
+            return try vault.withKeybag { try Self.useUnguarded(key, for: operation, in: $0) }
         } catch {
             throw VaultError(error)
         }
+    }
+
+    static func useUnguarded(
+        _ key: EnclaveKeyRecord, for operation: EnclaveKeyOperation, in keybag: OpenedKeybag
+    ) throws -> Data? {
+        guard key.accessControl.flags == nil, key.factors.isEmpty else { return nil }
+        let classKey = try keybag.opened(by: key.accessControl.protection) { classKey in
+            isEqualInConstantTime(EnclaveKeyDerivation.tag(of: key, under: classKey), key.tag) ? classKey : nil
+        }
+        guard let classKey else { throw foreign("it was changed, or is another vault's") }
+        return try compute(
+            operation, with: key, authorization: EnclaveKeyDerivation.authorization(of: key, under: classKey),
+            in: keybag.keys.enclave)
+    }
+
+    /// Makes a key that needs nothing but its class key. It does not check the client.
+    static func makeUnguarded(
+        _ kind: EnclaveKeyKind, _ protection: ProtectionClass, in keybag: OpenedKeybag
+    ) throws -> EnclaveKeyRecord {
+        try makeKey(
+            kind, AccessControl(protection: protection), nil, under: keybag.keys.classKey(for: protection),
+            in: keybag.keys.enclave)
     }
 
     /// The record is the client's, and so is the fault: the vault is whole.

@@ -1,0 +1,252 @@
+import ArgumentParser
+import Bytes
+import CircleFolder
+import CommandKit
+import FoundationEssentials
+import StatusCodes
+import VaultInterface
+
+struct ListCircleCommand: DocumentedCommand {
+    static let summary = "Show the members of the circle, the groups that travel, and what waits."
+    static let details = "The star is this machine. `--json` has all there is to know."
+    static let examples = [Example("Who is in it", "keychain circle list")]
+    static let configuration: CommandConfiguration = documented("list")
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var standing: String
+        var circle: String?
+        var number: UInt32
+        var words: String
+        var location: String
+        var members: [Member]
+        var groups: [Group]
+        var requests: [Request]
+        var invitations: [Invitation]
+        var waiting: Int
+        var outgoing: Int
+        var conflicts: Int
+    }
+
+    private struct Member: Encodable {
+        var number: UInt32
+        var name: String?
+        var rights: [String]
+        var words: String
+        var removed: Bool
+    }
+
+    private struct Group: Encodable {
+        var group: String
+        var generation: UInt32
+        var holders: [UInt32]
+        var items: Int
+    }
+
+    private struct Request: Encodable {
+        var name: String
+        var words: String
+    }
+
+    private struct Invitation: Encodable {
+        var left: UInt16
+        var until: String
+    }
+
+    func run() throws {
+        let status = try VaultSession.ofOwnerInPresentVault().perform(ReadCircle())
+        if json { return try StandardOutput.write(json: answer(status)) }
+        switch status.standing {
+        case .none: return CommandNote.show("this vault is in no circle")
+        case .joining:
+            return try StandardOutput.write(
+                line: "this vault asks to join; its words: \(CircleTravel.words(of: status.fingerprint))")
+        case .removed: CommandNote.show("this vault was removed from the circle: nothing travels to or from it")
+        case .member: break
+        }
+        let members = status.members.filter { !$0.isRemoved }.map { member in
+            [
+                member.number == status.number ? "*" : "", "\(member.number)", member.name ?? "",
+                Self.rights(member.rights).joined(separator: ", "), CircleTravel.words(of: member.fingerprint),
+            ].map(\.escapedForTerminal)
+        }
+        try StandardOutput.write(Table(members, heads: ["", "number", "machine", "may", "words"]))
+        let names = Dictionary(status.members.map { ($0.number, $0.name ?? "\($0.number)") }) { first, _ in first }
+        let groups = status.views.map { view in
+            [view.group, "\(view.items)", view.holders.map { names[$0] ?? "\($0)" }.joined(separator: ", ")]
+                .map(\.escapedForTerminal)
+        }
+        if !groups.isEmpty {
+            try StandardOutput.write(line: "")
+            try StandardOutput.write(Table(groups, heads: ["group", "items", "machines"]))
+        }
+        notes(status)
+    }
+
+    private func notes(_ status: CircleStatus) {
+        for request in status.requests {
+            CommandNote.show(
+                "'\(request.name)' asks to join, with the words \(CircleTravel.words(of: request.fingerprint)): "
+                    .escapedForTerminal + "`keychain circle approve` lets it in")
+        }
+        if status.outgoing > 0 {
+            CommandNote.show("\(status.outgoing) parts wait to be written: `keychain circle sync`")
+        }
+        if status.waiting > 0, status.standing == .member { CommandNote.show(Self.waiting(status.waiting)) }
+        if status.conflicts > 0 { CommandNote.show(Self.conflicts(status.conflicts)) }
+    }
+
+    static func waiting(_ count: Int) -> String {
+        count == 1 ? "1 change of others waits for the unlocking" : "\(count) changes of others wait for the unlocking"
+    }
+
+    static func conflicts(_ count: Int) -> String {
+        (count == 1 ? "1 change" : "\(count) changes")
+            + " lost against a later one that was made without knowledge of it: `keychain history` has it"
+    }
+
+    private static func rights(_ rights: UInt8) -> [String] {
+        [(1, "invite"), (2, "remove"), (4, "add"), (8, "change")].filter { rights & $0.0 != 0 }.map(\.1)
+    }
+
+    private func answer(_ status: CircleStatus) -> Answer {
+        Answer(
+            standing: "\(status.standing)", circle: status.circle?.hexadecimal(), number: status.number,
+            words: status.fingerprint.isEmpty ? "" : CircleTravel.words(of: status.fingerprint),
+            location: status.location,
+            members: status.members.map {
+                Member(
+                    number: $0.number, name: $0.name, rights: Self.rights($0.rights),
+                    words: CircleTravel.words(of: $0.fingerprint), removed: $0.isRemoved)
+            },
+            groups: status.views.map {
+                Group(group: $0.group, generation: $0.generation, holders: $0.holders, items: $0.items)
+            },
+            requests: status.requests.map { Request(name: $0.name, words: CircleTravel.words(of: $0.fingerprint)) },
+            invitations: status.invitations.map { Invitation(left: $0.left, until: Timestamp($0.deadline).iso8601) },
+            waiting: status.waiting, outgoing: status.outgoing, conflicts: status.conflicts)
+    }
+}
+
+struct AddGroupCommand: DocumentedCommand {
+    static let summary = "Let the synchronizable items of one more access group travel."
+    static let details = "Only this machine has the group at first; machines that are let in afterwards can get it."
+    static let examples = [Example("The items of a service", "keychain circle add com.example.shop")]
+    static let configuration: CommandConfiguration = documented("add")
+
+    @Argument(help: "The access group.")
+    var group: String
+
+    @OptionGroup var passcode: PasscodeInput
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        try session.perform(ChangeCircle(.addView(group: group)))
+        try CircleTravel(session).carry()
+    }
+}
+
+struct MoveCircleCommand: DocumentedCommand {
+    static let summary = "Say where the circle's folder is on this machine from now on."
+    static let details = "Move the folder with all that is in it first. On other machines it may be elsewhere."
+    static let examples = [Example("After the folder was moved", "keychain circle move /srv/circle")]
+    static let configuration: CommandConfiguration = documented("move")
+
+    @Argument(help: "The folder.", completion: .directory)
+    var folder: String
+
+    @OptionGroup var passcode: PasscodeInput
+
+    func run() throws {
+        let location = try CircleTravel.location(ofFolder: folder)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        try session.perform(ChangeCircle(.move(location: location)))
+        try CircleTravel(session).carry()
+    }
+}
+
+struct SyncCommand: DocumentedCommand {
+    static let summary = "Have items travel: what changed here goes to the folder, and what changed elsewhere comes."
+    static let details = """
+        Ends when nothing is left to do. With --watch it goes on until it is ended: after each change of the vault, and \
+        every few seconds for what the folder brings. Items that are readable only while the vault is unlocked wait for \
+        the unlocking, in both directions.
+        """
+    static let examples = [
+        Example("Once", "keychain circle sync"), Example("All the time", "keychain circle sync --watch"),
+    ]
+    static let configuration: CommandConfiguration = documented("sync")
+
+    @Flag(help: "Go on until the command is ended.")
+    var watch = false
+
+    @Option(help: ArgumentHelp("How often --watch looks at the folder.", valueName: "seconds"))
+    var every: Int = 2
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var standing: String
+        var written: Int
+        var changed: Int
+        var conflicts: Int
+        var waiting: Int
+        var refused: Int
+        var alarms: [String]
+    }
+
+    func validate() throws {
+        guard (1...3_600).contains(every) else { throw ValidationError("--every takes 1 to 3600 seconds") }
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        if passcode.descriptor != nil { _ = try session.unlockIfPossible() }
+        let travel = try CircleTravel(session.withoutUnlocking)
+        let carrier = travel.carrier()
+        let notices = watch ? try ChangeNotices(session.vault.changes()) : nil
+        var shown = FolderCarrier.Report()
+        while true {
+            do {
+                try carrier.synchronize()
+            } catch {
+                let failure = Failure(
+                    status: (error as? VaultError)?.osStatus ?? errSecIO, CircleTravel.reason(error).escapedForTerminal)
+                // The folder or the daemon may come back.
+                guard notices != nil else { throw failure }
+                CommandNote.show(failure.message)
+            }
+            if carrier.report != shown || notices == nil { try show(carrier.report, since: shown) }
+            shown = carrier.report
+            guard let notices else { return }
+            notices.wait(milliseconds: Int32(truncatingIfNeeded: every * 1_000))
+        }
+    }
+
+    private func show(_ report: FolderCarrier.Report, since shown: FolderCarrier.Report) throws {
+        for alarm in report.alarms.dropFirst(shown.alarms.count) {
+            CommandNote.show("the circle's folder: \(alarm)".escapedForTerminal)
+        }
+        if json {
+            return try StandardOutput.write(
+                json: Answer(
+                    standing: "\(report.standing)", written: report.written, changed: report.changed,
+                    conflicts: report.conflicts, waiting: report.waiting, refused: report.refused,
+                    alarms: report.alarms))
+        }
+        if report.standing == .joining { CommandNote.show("a member has to approve this machine first") }
+        let (changed, written) = (report.changed - shown.changed, report.written - shown.written)
+        try StandardOutput.write(line: "items changed here: \(changed), sent: \(written)")
+        if report.conflicts > shown.conflicts {
+            CommandNote.show(ListCircleCommand.conflicts(report.conflicts - shown.conflicts))
+        }
+        if report.waiting > 0, report.standing == .member {
+            CommandNote.show(ListCircleCommand.waiting(report.waiting))
+        }
+    }
+}

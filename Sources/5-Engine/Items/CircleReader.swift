@@ -1,0 +1,249 @@
+import Bytes
+import FoundationEssentials
+import SystemSQLite
+
+/// Reads the tables of a circle, in a read or a transaction.
+package struct CircleReader {
+    let database: SQLConnection
+
+    /// Whether the store has the tables.
+    package var isThere: Bool { get throws { try Schema.version(of: database) == CircleTables.version } }
+
+    package func state(_ name: String) throws -> Data? {
+        try first("SELECT value FROM circle_state WHERE name = ?", { try $0.bind(name, at: 1) }) { $0.blob(0) }
+    }
+
+    /// The names of states that begin with `prefix`, ascending.
+    package func states(withPrefix prefix: String) throws -> [(name: String, value: Data)] {
+        try all("SELECT name, value FROM circle_state WHERE substr(name, 1, ?) = ? ORDER BY name") { statement in
+            try statement.bind(Int64(prefix.utf8.count), at: 1)
+            try statement.bind(prefix, at: 2)
+        } _: { row in
+            row.text(0).flatMap { name in row.blob(1).map { (name, $0) } }
+        }
+    }
+
+    /// The entries of the log from a number on.
+    package func log(from number: UInt32) throws -> [Data] {
+        try all(
+            "SELECT entry FROM circle_log WHERE number >= ? ORDER BY number", { try $0.bind(Int64(number), at: 1) }
+        ) { $0.blob(0) }
+    }
+
+    package func key(of view: Data, generation: UInt32, class keyClass: UInt8) throws -> Data? {
+        try first("SELECT key FROM circle_key WHERE view = ? AND generation = ? AND class = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(Int64(generation), at: 2)
+            try statement.bind(Int64(keyClass), at: 3)
+        } _: {
+            $0.blob(0)
+        }
+    }
+
+    /// The views with entries, and the last entry of each.
+    package func views() throws -> [Data] {
+        try all(
+            """
+            SELECT entry FROM circle_view AS present WHERE NOT EXISTS (SELECT 1 FROM circle_view AS later \
+            WHERE later.view = present.view AND (later.generation, later.number) > (present.generation, present.number)) \
+            ORDER BY view
+            """
+        ) { $0.blob(0) }
+    }
+
+    /// The generations of a view of which there are keys, ascending.
+    package func generations(of view: Data) throws -> [UInt32] {
+        try all(
+            "SELECT DISTINCT generation FROM circle_key WHERE view = ? ORDER BY generation",
+            { try $0.bind(view, at: 1) }
+        ) { $0.integer(0).flatMap(UInt32.init(exactly:)) }
+    }
+
+    /// The entry of a view's chain with this place.
+    package func viewEntry(of view: Data, generation: UInt32, number: UInt32) throws -> Data? {
+        try first("SELECT entry FROM circle_view WHERE view = ? AND generation = ? AND number = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(Int64(generation), at: 2)
+            try statement.bind(Int64(number), at: 3)
+        } _: {
+            $0.blob(0)
+        }
+    }
+
+    /// The serial number of the last certificate of a member.
+    package func lastSerial(of member: UInt32) throws -> UInt16? {
+        try first("SELECT max(serial) FROM circle_writer WHERE member = ?", { try $0.bind(Int64(member), at: 1) }) {
+            $0.integer(0).flatMap(UInt16.init(exactly:))
+        }
+    }
+
+    package func writer(_ member: UInt32, serial: UInt16) throws -> Data? {
+        try first("SELECT certificate FROM circle_writer WHERE member = ? AND serial = ?") { statement in
+            try statement.bind(Int64(member), at: 1)
+            try statement.bind(Int64(serial), at: 2)
+        } _: {
+            $0.blob(0)
+        }
+    }
+
+    private static let itemColumns = "SELECT view, name, row, uuid, local, generation, author, record FROM circle_item"
+
+    package func item(_ name: Data, in view: Data) throws -> CircleRow? {
+        try first(Self.itemColumns + " WHERE view = ? AND name = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(name, at: 2)
+        } _: {
+            Self.item($0)
+        }
+    }
+
+    /// The items that a row stands for: one, or several after it got another name.
+    package func items(ofRow row: Int64) throws -> [CircleRow] {
+        try all(Self.itemColumns + " WHERE row = ?", { try $0.bind(row, at: 1) }) { Self.item($0) }
+    }
+
+    package func items(with identifier: UUID) throws -> [CircleRow] {
+        try all(Self.itemColumns + " WHERE uuid = ?", { try $0.bind(identifier.bytes, at: 1) }) { Self.item($0) }
+    }
+
+    /// Items whose records are under keys of generations before `generation`, at most `limit`.
+    ///
+    /// - Parameter author: The member that made the version; nil for any.
+    package func items(
+        in view: Data, before generation: UInt32, by author: UInt32?, limit: Int
+    ) throws -> [CircleRow] {
+        try all(
+            Self.itemColumns + " WHERE view = ? AND generation < ? AND (author = ? OR ? = 0) ORDER BY name LIMIT ?"
+        ) { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(Int64(generation), at: 2)
+            try statement.bind(Int64(author ?? 0), at: 3)
+            try statement.bind(Int64(author ?? 0), at: 4)
+            try statement.bind(Int64(limit), at: 5)
+        } _: {
+            Self.item($0)
+        }
+    }
+
+    /// Whether a version of an item, 12 bytes, was noted.
+    package func hasVersion(_ version: Data, of item: CircleRow) throws -> Bool {
+        try first("SELECT 1 FROM circle_version WHERE view = ? AND name = ? AND version = ?") { statement in
+            try statement.bind(item.view, at: 1)
+            try statement.bind(item.name, at: 2)
+            try statement.bind(version, at: 3)
+        } _: {
+            $0.integer(0)
+        } != nil
+    }
+
+    package func countOfItems(in view: Data) throws -> Int {
+        try first("SELECT count(*) FROM circle_item WHERE view = ?", { try $0.bind(view, at: 1) }) {
+            $0.integer(0).map { Int($0) }
+        } ?? 0
+    }
+
+    private static func item(_ row: SQLStatement) -> CircleRow? {
+        guard let view = row.blob(0), let name = row.blob(1), let number = row.integer(2),
+            let identifier = row.withBlob(3, { UUID(bytes: $0) }) ?? nil, let local = row.integer(4),
+            let generation = row.integer(5).flatMap(UInt32.init(exactly:)),
+            let author = row.integer(6).flatMap(UInt32.init(exactly:)), let record = row.blob(7)
+        else { return nil }
+        return CircleRow(
+            view: view, name: name, row: number, identifier: identifier, local: local, generation: generation,
+            author: author, record: record)
+    }
+
+    /// What waits, in the order in which it came.
+    package func waiting(after number: Int64 = 0, limit: Int) throws -> [CircleParcel] {
+        try parcels("SELECT id, kind, key, value FROM circle_waiting WHERE id > ? ORDER BY id LIMIT ?", number, limit)
+    }
+
+    package func countOfWaiting(except kind: UInt8? = nil) throws -> Int {
+        try first("SELECT count(*) FROM circle_waiting WHERE kind <> ?", { try $0.bind(Int64(kind ?? 0), at: 1) }) {
+            $0.integer(0).map { Int($0) }
+        } ?? 0
+    }
+
+    /// What is to be handed on, in the order in which it was made.
+    package func outgoing(after number: Int64, limit: Int) throws -> [CircleParcel] {
+        try parcels(
+            "SELECT number, kind, key, value FROM circle_outgoing WHERE number > ? ORDER BY number LIMIT ?", number,
+            limit)
+    }
+
+    /// The number of what was made last; nil if nothing is to be handed on.
+    var lastOutgoing: Int64? {
+        get throws { try first("SELECT max(number) FROM circle_outgoing", { _ in }) { $0.integer(0) } }
+    }
+
+    package func countOfOutgoing() throws -> Int {
+        try first("SELECT count(*) FROM circle_outgoing", { _ in }) { $0.integer(0).map { Int($0) } } ?? 0
+    }
+
+    private func parcels(_ sql: String, _ number: Int64, _ limit: Int) throws -> [CircleParcel] {
+        try all(sql) { statement in
+            try statement.bind(number, at: 1)
+            try statement.bind(Int64(limit), at: 2)
+        } _: { row in
+            guard let number = row.integer(0), let kind = row.integer(1).flatMap(UInt8.init(exactly:)),
+                let key = row.blob(2), let value = row.blob(3)
+            else { return nil }
+            return CircleParcel(number: number, kind: kind, key: key, value: value)
+        }
+    }
+
+    /// The versions that lost, the last found first.
+    package func conflicts() throws -> [(number: Int64, view: Data, name: Data, found: Date, record: Data)] {
+        try all("SELECT id, view, name, found, record FROM circle_conflict ORDER BY id DESC") { row in
+            guard let number = row.integer(0), let view = row.blob(1), let name = row.blob(2), let found = row.real(3),
+                let record = row.blob(4)
+            else { return nil }
+            return (number, view, name, Date(timeIntervalSinceReferenceDate: found), record)
+        }
+    }
+
+    /// The rows of a group that a change after `change` made, or that change itself to rows after `row`.
+    ///
+    /// - Returns: At most `limit`, in the order of their changes.
+    package func changedRows(
+        inGroup group: Int64, after change: Int64, row: Int64, limit: Int
+    ) throws -> [(change: Int64, row: Int64)] {
+        try all(
+            """
+            SELECT change, id FROM item WHERE grp = ? AND (change = ? AND id > ? OR change > ?) \
+            ORDER BY change, id LIMIT ?
+            """
+        ) { statement in
+            try statement.bind(group, at: 1)
+            try statement.bind(change, at: 2)
+            try statement.bind(row, at: 3)
+            try statement.bind(change, at: 4)
+            try statement.bind(Int64(limit), at: 5)
+        } _: { row in
+            row.integer(0).flatMap { change in row.integer(1).map { (change, $0) } }
+        }
+    }
+
+    private func first<Value>(
+        _ sql: String, _ bind: (SQLStatement) throws -> Void, _ value: (SQLStatement) throws -> Value?
+    ) throws -> Value? {
+        let statement = try database.statement(sql)
+        defer { statement.reset() }
+        try bind(statement)
+        return try statement.step() ? try value(statement) : nil
+    }
+
+    private func all<Value>(
+        _ sql: String, _ bind: (SQLStatement) throws -> Void = { _ in }, _ value: (SQLStatement) throws -> Value?
+    ) throws -> [Value] {
+        let statement = try database.statement(sql)
+        defer { statement.reset() }
+        try bind(statement)
+        var values: [Value] = []
+        while try statement.step() {
+            guard let value = try value(statement) else { throw StoreError.corrupt(reason: "a row of the circle") }
+            values.append(value)
+        }
+        return values
+    }
+}

@@ -1,0 +1,279 @@
+import Access
+import Bytes
+import Circle
+import Crypto
+import FoundationEssentials
+import Items
+import KeychainModel
+import VaultInterface
+
+/// Makes what this vault says to the others of its circle, in a transaction: entries of the log and of views, keys,
+/// certificates and records.
+struct CircleMaking {
+    let session: CircleSession
+    let writer: ItemStore.Writer
+    let now: Date
+
+    var keybag: OpenedKeybag { session.keybag }
+    var tables: CircleWriter { writer.circle }
+
+    /// The formats that this software reads, one bit for each.
+    static let formats: UInt32 = 1
+
+    // MARK: Time
+
+    /// Gives a time that no change of this vault had.
+    ///
+    /// - Parameters:
+    ///   - base: What the change comes after.
+    ///   - date: When the change happened.
+    func time(after base: HybridTime = .zero, at date: Date? = nil) throws -> HybridTime {
+        var clock = try clock()
+        let time = clock.next(after: base, now: min(date ?? now, now))
+        try tables.set(CircleSession.State.clock, Data(clock.last.rawValue.bigEndianBytes))
+        return time
+    }
+
+    /// Notes the time of another member.
+    func see(_ time: HybridTime) throws {
+        let before = try clock()
+        var clock = before
+        clock.see(time, now: now)
+        if clock != before { try tables.set(CircleSession.State.clock, Data(clock.last.rawValue.bigEndianBytes)) }
+    }
+
+    private func clock() throws -> CircleClock {
+        let last = try tables.reader.state(CircleSession.State.clock)
+        return CircleClock(last: HybridTime(rawValue: last.map { UInt64(bigEndianBytes: $0) } ?? 0))
+    }
+
+    // MARK: The log
+
+    /// This vault and its circle.
+    ///
+    /// - Throws: ``VaultError/invalidRequest(reason:)`` unless it is a member.
+    func membership() throws -> (log: MembershipLog, member: MembershipLog.Member) {
+        guard let log = session.log, let member = session.member else {
+            throw VaultError.invalidRequest(
+                reason: session.standing == .removed
+                    ? "this vault is a member of the circle no more; leave it here, and join again"
+                    : "this vault is not in the circle yet: a member has to approve it")
+        }
+        return (log, member)
+    }
+
+    /// Appends an entry to the log, and has it handed on.
+    @discardableResult
+    func append(_ body: MembershipEntry.Body) throws -> MembershipEntry {
+        var (log, member) = try membership()
+        let entry = try log.entry(
+            body, signer: member.number, time: time(after: log.lastTime), signedBy: session.own.signer(in: keybag))
+        try log.append(entry.encoded)
+        try store(entry)
+        session.logChanged(to: log)
+        return entry
+    }
+
+    func store(_ entry: MembershipEntry) throws {
+        try tables.append(log: entry.encoded, number: entry.number)
+        try hand(.entry, key: Data(entry.number.bigEndianBytes), entry.encoded)
+    }
+
+    func hand(_ kind: CircleObject.Kind, key: Data, _ value: Data) throws {
+        try tables.hand(kind: kind.rawValue, key: key, value: value)
+    }
+
+    // MARK: Views
+
+    /// The view of an access group that this vault holds.
+    func view(of group: String) throws -> CircleSession.HeldView? {
+        try session.heldViews().values.first { $0.body.name.isSameGroup(as: group) }
+    }
+
+    /// Makes the view of an access group.
+    func makeView(of group: String) throws {
+        let (_, member) = try membership()
+        guard member.rights.contains(.views) else { throw Self.lacksRight }
+        guard !group.isEmpty, group.utf8.count <= Int(UInt16.max), group != Client.tokenGroup,
+            group != Client.everyGroup
+        else { throw VaultError.invalidRequest(reason: "'\(group)' names no access group whose items could travel") }
+        guard try view(of: group) == nil else {
+            throw VaultError.invalidRequest(reason: "the items of '\(group)' travel already")
+        }
+        try putGeneration(0, of: .random(), name: group, holders: [member.number], previous: Data(count: 32))
+    }
+
+    static let lacksRight = VaultError.invalidRequest(
+        reason: "this vault does not have the right to do that in the circle; ask a member that has it")
+
+    /// Makes keys for a generation of a view, and delivers them to its holders.
+    @discardableResult
+    private func putGeneration(
+        _ generation: UInt32, of view: Identifier16, name: String, holders: Set<UInt32>, previous: Data
+    ) throws -> ViewKey {
+        let (log, _) = try membership()
+        let keys = [KeyClass.whileUnlocked: ViewKey(), .afterFirstUnlock: ViewKey()]
+        guard let unlocked = keys[.whileUnlocked], let closed = keys[.afterFirstUnlock] else {
+            throw VaultError.memoryUnavailable
+        }
+        for (keyClass, key) in keys { try session.put(key, of: view, generation, keyClass, tables) }
+        let body = ViewEntry.Body(
+            previous: previous, time: try time(after: log.lastTime), whileUnlocked: unlocked.commitment,
+            afterFirstUnlock: closed.commitment, name: name, holders: holders)
+        try put(body, of: view, generation: generation, number: 0, under: closed)
+        for holder in holders.sorted() { try deliver(view, generation, to: holder) }
+        return closed
+    }
+
+    private func put(
+        _ body: ViewEntry.Body, of view: Identifier16, generation: UInt32, number: UInt32, under key: ViewKey
+    ) throws {
+        let (log, member) = try membership()
+        let entry = try ViewEntry(
+            body, of: view, in: log.circle, generation: generation, number: number, signer: member.number, under: key,
+            signedBy: session.own.signer(in: keybag))
+        try session.put(entry, tables)
+        try hand(
+            .viewEntry, key: view.bytes + Data(generation.bigEndianBytes) + Data(number.bigEndianBytes), entry.encoded)
+    }
+
+    /// Has the keys of a view handed on to a member. This vault has them already.
+    private func deliver(_ view: Identifier16, _ generation: UInt32, to number: UInt32) throws {
+        guard number != session.number else { return }
+        for keyClass in KeyClass.allCases {
+            guard let key = try session.viewKey(view, generation, keyClass) else {
+                throw VaultError.corruptVault(reason: "a key of the circle is missing")
+            }
+            try deliver(key.secret, of: view, generation, to: number, keyClass)
+        }
+    }
+
+    /// Has the circle's key handed on to a member.
+    func deliverCircleKey(to number: UInt32) throws {
+        guard let key = try session.circleKey() else {
+            throw VaultError.corruptVault(reason: "the circle's key is missing")
+        }
+        try deliver(key.secret, of: .zero, 0, to: number, .afterFirstUnlock)
+    }
+
+    private func deliver(
+        _ key: SymmetricKey, of view: Identifier16, _ generation: UInt32, to number: UInt32, _ keyClass: KeyClass
+    ) throws {
+        let (log, _) = try membership()
+        guard let member = log.member(number) else { return }
+        let delivery = try KeyDelivery(
+            key, of: view, generation: generation, in: log.circle, to: number, keyClass, member.keys)
+        try hand(
+            .delivery, key: Data(number.bigEndianBytes) + Identifier16.random().bytes, delivery.encoded)
+    }
+
+    /// Gives a view to one member more.
+    func admit(_ number: UInt32, to held: CircleSession.HeldView) throws {
+        let (entry, key) = (held.entry, try latestKey(of: held))
+        var body = held.body
+        guard body.holders.insert(number).inserted else { return }
+        (body.previous, body.time) = (entry.encoded.sha256, try time(after: body.time))
+        try deliver(entry.view, entry.generation, to: number)
+        try put(body, of: entry.view, generation: entry.generation, number: entry.number + 1, under: key)
+    }
+
+    private func latestKey(of held: CircleSession.HeldView) throws -> ViewKey {
+        guard let key = try session.viewKey(held.entry.view, held.entry.generation, .afterFirstUnlock) else {
+            throw VaultError.corruptVault(reason: "a key of the circle is missing")
+        }
+        return key
+    }
+
+    /// Gives a view new keys, which only those of its holders get that still are members, and seals all that it has
+    /// under them. Who was removed opens nothing that is written from then on.
+    ///
+    /// The vault is unlocked.
+    ///
+    /// - Parameter generation: One that the view never had: one more than the number of the entry that removed a
+    ///   holder.
+    /// - Returns: How many items were sealed anew.
+    func renewKeys(of held: CircleSession.HeldView, generation: UInt32) throws -> Int {
+        let (log, _) = try membership()
+        let view = held.entry.view
+        // Nothing that was made before is handed on under the former keys alone.
+        let holders = held.body.holders.filter { log.member($0) != nil }
+        try putGeneration(
+            generation, of: view, name: held.body.name, holders: holders, previous: held.entry.encoded.sha256)
+        guard let renewed = try session.heldViews()[view] else { return 0 }
+        return try sealAnew(renewed, own: false)
+    }
+
+    /// Seals what is under earlier generations of a view's keys under the present one.
+    ///
+    /// Who gives a view new keys seals all that it knows. Every other member seals what it wrote itself: the first one
+    /// may not have seen it.
+    ///
+    /// - Parameter own: Whether only what this vault wrote is meant.
+    /// - Returns: How many items were sealed anew.
+    func sealAnew(_ held: CircleSession.HeldView, own: Bool, limit: Int = .max) throws -> Int {
+        let (view, generation) = (held.identifier, held.entry.generation)
+        let items = try tables.reader.items(
+            in: view.bytes, before: generation, by: own ? session.number : nil, limit: limit)
+        guard !items.isEmpty, let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return 0 }
+        for item in items {
+            let record = try CircleRecord(decoding: item.record)
+            let body = try session.open(record, at: session.place(of: item))
+            var renewed = item
+            let name = key.name(ofPrimaryKey: body.primaryKey)
+            (renewed.name, renewed.generation) = (name.bytes, generation)
+            renewed.record = try seal(body, record.version, at: session.place(of: name, in: view), generation).encoded
+            try tables.rename(item, to: renewed)
+            try hand(.record, key: view.bytes + renewed.name, renewed.record)
+        }
+        return items.count
+    }
+
+    // MARK: Records
+
+    func seal(
+        _ body: RecordBody, _ version: RecordVersion, at place: CircleRecord.Place, _ generation: UInt32
+    ) throws -> CircleRecord {
+        let keyClass =
+            switch body.subject {
+            case .item(let item): ItemPayload.keyClass(of: item)
+            case .tombstone: KeyClass.afterFirstUnlock
+            }
+        guard let key = try session.viewKey(place.view, generation, keyClass) else {
+            throw VaultError.corruptVault(reason: "a key of the circle is missing")
+        }
+        return try CircleRecord(
+            body.content, body, version: version, at: place, generation: generation, keyClass, under: key,
+            by: recordWriter(for: version))
+    }
+
+    /// How long the key that signs records is used.
+    private static let writerLifetime: TimeInterval = 30 * 24 * 3_600
+
+    private func recordWriter(for version: RecordVersion) throws -> RecordWriter {
+        if let present = try presentWriter() {
+            let span = present.certificate.from...present.certificate.until
+            if version.member != present.certificate.member || span.contains(version.time) { return present }
+        }
+        let (log, member) = try membership()
+        let serial = try tables.reader.lastSerial(of: member.number).map { $0 + 1 } ?? 1
+        let (made, key) = try RecordWriter.make(
+            circle: log.circle, member: member.number, serial: serial, from: min(version.time, HybridTime(now)),
+            until: max(version.time, HybridTime(now.addingTimeInterval(Self.writerLifetime))),
+            signedBy: session.own.signer(in: keybag))
+        let certificate = made.certificate.encoded
+        let sealed = try keybag.sealForCircle(key, as: "writer", .afterFirstUnlock)
+        try tables.set(CircleSession.State.writer, certificate + sealed)
+        try tables.put(certificate: certificate, of: member.number, serial: serial)
+        try hand(
+            .certificate, key: Data(member.number.bigEndianBytes) + Data(serial.bigEndianBytes), certificate)
+        return made
+    }
+
+    private func presentWriter() throws -> RecordWriter? {
+        guard let stored = try tables.reader.state(CircleSession.State.writer) else { return nil }
+        let certificate = try WriterCertificate(decoding: Data(stored.prefix(WriterCertificate.size)))
+        let key = try keybag.openForCircle(
+            Data(stored.dropFirst(WriterCertificate.size)), as: "writer", .afterFirstUnlock)
+        return try RecordWriter(certificate, key: key)
+    }
+}

@@ -1,0 +1,67 @@
+import Bytes
+import Foundation
+import TestSupport
+import VaultInterface
+
+/// Samples of what is said of a circle.
+extension WireSamples {
+    mutating func circleChange() throws -> ChangeCircle.Change {
+        switch random.int(below: 10) {
+        case 0: .create(name: string(), groups: [string(), string()], location: string())
+        case 1: .invite(count: 7, seconds: anyNumber(), rights: 15)
+        case 2:
+            .join(
+                secret: try random.bytes(16).withUnsafeBytes { try SecretBytes(copying: $0) }, name: string(),
+                location: string())
+        case 3: .approve(request: random.bytes(16), groups: maybe { [$0.string()] })
+        case 4: .refuse(request: random.bytes(16))
+        case 5: .remove(member: 9)
+        case 6: .leave
+        case 7: .addView(group: string())
+        case 8: .end(invitation: random.bytes(16))
+        default: .move(location: string())
+        }
+    }
+
+    mutating func circleChanged() throws -> CircleChanged {
+        CircleChanged(
+            secret: try maybe { $0.random.bytes(16) }.map { try $0.withUnsafeBytes { try SecretBytes(copying: $0) } },
+            member: 3, items: random.int(below: 99))
+    }
+
+    mutating func circleObject() -> CircleObject {
+        let kinds = CircleObject.Kind.allCases
+        return CircleObject(
+            kinds[random.int(below: kinds.count)], key: random.bytes(random.int(below: 33)),
+            value: random.bytes(random.int(below: 99)))
+    }
+
+    mutating func standing() -> CircleStanding {
+        [.none, .joining, .member, .removed][random.int(below: 4)]
+    }
+
+    mutating func takenObjects() -> TakenObjects {
+        var taken = TakenObjects()
+        (taken.changed, taken.conflicts, taken.waiting) = (1, random.int(below: 9), 3)
+        (taken.refused, taken.reasons, taken.standing) = (random.int(below: 9), [string(), string()], standing())
+        return taken
+    }
+
+    mutating func circleStatus() -> CircleStatus {
+        var status = CircleStatus(standing(), circle: maybe { $0.random.bytes(16) })
+        (status.number, status.fingerprint, status.location) = (4, random.bytes(32), string())
+        status.members = [
+            CircleMember(
+                number: 1, name: maybe { $0.string() }, rights: 15, fingerprint: random.bytes(32), isRemoved: bool())
+        ]
+        status.views = [CircleView(group: string(), generation: 2, holders: [1, 7], items: random.int(below: 99))]
+        status.requests = [
+            CircleRequest(identifier: random.bytes(16), name: string(), fingerprint: random.bytes(32))
+        ]
+        status.invitations = [
+            CircleInvitation(identifier: random.bytes(16), left: 3, deadline: date(), rights: 8)
+        ]
+        (status.waiting, status.outgoing, status.conflicts) = (random.int(below: 9), random.int(below: 9), 1)
+        return status
+    }
+}
