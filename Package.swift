@@ -482,7 +482,8 @@ if !isFetched {
     floor(
         "Tests/6-Service",
         tests(
-            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "Connections", "CSQLite", "DaemonLink",
+            "VaultServiceTests", uses: "Access", "Attestation", "Bytes", "CircleFolder", "Connections", "CSQLite",
+            "DaemonLink",
             "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),

@@ -4,6 +4,7 @@
 #   Scripts/check/fuzz.sh [SECONDS [TARGET...]]   600 seconds each; der pkcs12 x963 ssh-agent enclave
 #                                           protected-file age items page-index ocsp crl
 #                                           issuers path records exchange openssh browser
+#                                           circle circle-body circle-segment
 #
 # Optimised code with its traps, which tries more in the same time; KEYCHAIN_FUZZ_CONFIGURATION=debug takes the other
 # build. What ends a target early is left in a file, which is tried alone with KEYCHAIN_FUZZ_REPLAY. A run is repeated
@@ -11,10 +12,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-declare -A tests=([der]=fuzzDER [pkcs12]=fuzzPKCS12 [x963]=fuzzX963 [ssh-agent]=fuzzAgent [enclave]=fuzzEnclave [protected-file]=fuzzProtectedFile [age]=fuzzAge [items]=fuzzItems [page-index]=fuzzPageIndex [ocsp]=fuzzOCSP [crl]=fuzzCRL [issuers]=fuzzIssuers [path]=fuzzPath [records]=fuzzRecords [exchange]=fuzzExchange [openssh]=fuzzOpenSSH [browser]=fuzzBrowser)
+declare -A tests=([der]=fuzzDER [pkcs12]=fuzzPKCS12 [x963]=fuzzX963 [ssh-agent]=fuzzAgent [enclave]=fuzzEnclave [protected-file]=fuzzProtectedFile [age]=fuzzAge [items]=fuzzItems [page-index]=fuzzPageIndex [ocsp]=fuzzOCSP [crl]=fuzzCRL [issuers]=fuzzIssuers [path]=fuzzPath [records]=fuzzRecords [exchange]=fuzzExchange [openssh]=fuzzOpenSSH [browser]=fuzzBrowser [circle]=fuzzCircle [circle-body]=fuzzCircleBodies [circle-segment]=fuzzSegments)
 seconds=${1:-600}
 targets=("${@:2}")
-((${#targets[@]})) || targets=(der pkcs12 x963 ssh-agent enclave protected-file age items page-index ocsp crl issuers path records exchange openssh browser)
+((${#targets[@]})) || targets=(der pkcs12 x963 ssh-agent enclave protected-file age items page-index ocsp crl issuers path records exchange openssh browser circle circle-body circle-segment)
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz: '$seconds' is no number of seconds" >&2; exit 2; }
 for target in "${targets[@]}"; do
     [[ -n ${tests[$target]-} ]] || { echo "fuzz: there is no '$target'; there are ${!tests[*]}" >&2; exit 2; }

@@ -31,7 +31,8 @@ struct CircleCommand: DocumentedCommand {
         "circle",
         subcommands: [
             CreateCircleCommand.self, InviteCommand.self, JoinCommand.self, ApproveCommand.self, RefuseCommand.self,
-            ListCircleCommand.self, AddGroupCommand.self, SyncCommand.self, MoveCircleCommand.self,
+            ListCircleCommand.self, ConflictsCommand.self, AddGroupCommand.self, SyncCommand.self,
+            MoveCircleCommand.self,
             RemoveMemberCommand.self, LeaveCircleCommand.self,
         ])
 }

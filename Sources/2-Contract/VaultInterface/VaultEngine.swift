@@ -38,6 +38,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
         CopyKeyObjects.self, UseKey.self, AddKey.self, StoreCertificate.self, CopyPassword.self,
         ReadCircle.self, ChangeCircle.self, CollectCircleObjects.self, TakeCircleObjects.self,
+        ReadCircleConflicts.self,
     ]
 }
 
@@ -166,6 +167,9 @@ package protocol CircleKeeping: Sendable {
         _ operation: CollectCircleObjects, as client: Client, send: Sink<CircleObject>
     ) throws(VaultError) -> CollectedObjects
     func take(_ operation: TakeCircleObjects, as client: Client) throws(VaultError) -> TakenObjects
+    func conflicts(
+        _ operation: ReadCircleConflicts, as client: Client, send: Sink<CircleConflict>
+    ) throws(VaultError)
 }
 
 /// The audit log.

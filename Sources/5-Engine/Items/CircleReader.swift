@@ -154,8 +154,12 @@ package struct CircleReader {
     }
 
     /// What waits, in the order in which it came.
-    package func waiting(after number: Int64 = 0, limit: Int) throws -> [CircleParcel] {
-        try parcels("SELECT id, kind, key, value FROM circle_waiting WHERE id > ? ORDER BY id LIMIT ?", number, limit)
+    ///
+    /// - Parameter kind: One that is left out.
+    package func waiting(limit: Int, except kind: UInt8? = nil) throws -> [CircleParcel] {
+        try parcels(
+            "SELECT id, kind, key, value FROM circle_waiting WHERE kind <> ? ORDER BY id LIMIT ?", Int64(kind ?? 0),
+            limit)
     }
 
     package func countOfWaiting(except kind: UInt8? = nil) throws -> Int {

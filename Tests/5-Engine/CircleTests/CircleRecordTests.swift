@@ -172,7 +172,7 @@ import Testing
     }
 
     /// Any bytes behind a right signature and a right seal are an item, or refused.
-    @Test func fuzzedBodies() throws {
+    @Test func fuzzCircleBodies() throws {
         let samples = try [
             body(),
             RecordBody(
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func fuzzedForms() throws {
+    @Test func fuzzCircle() throws {
         let item = try record(body()).encoded
         let member = try #require(circle.members[1])
         let delivery = try KeyDelivery(

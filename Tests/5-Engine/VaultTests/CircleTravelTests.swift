@@ -213,7 +213,7 @@ import VaultInterface
         _ = try circle[1].update(circle.query("before"), with: ItemChanges(value: Data("2".utf8)), as: .app)
         try circle.settle()
         #expect(try circle.status(2).standing == .removed)
-        #expect(try circle.contents(2) == ["before": "1", "meanwhile": "1", "unlocked": "1"])
+        #expect(try circle.contents(2) == ["before": "1", "unlocked": "1"])
         #expect(try circle.contents(0) == ["before": "2", "unlocked": "1", "after": "2", "meanwhile": "1"])
         #expect(try circle.contents(1) == circle.contents(0))
         #expect(try circle.status(1).views.first?.generation == circle.status(0).views.first?.generation)

@@ -207,7 +207,10 @@ import VaultInterface
         (#"{"version": 1, "rules": [{"executable": "mail"}]}"#, "absolute path"),
         (#"{"version": 1, "rules": [{"uid": -1}]}"#, "no user number"),
         (#"{"version": 1, "rules": [{"uid": "me"}]}"#, "'uid' must be a whole number"),
-        (#"{"version": 1, "rules": [{"uid": 1, "rights": ["read"]}]}"#, "'read' is none of list, unlock, administer"),
+        (
+            #"{"version": 1, "rules": [{"uid": 1, "rights": ["read"]}]}"#,
+            "'read' is none of list, unlock, administer, synchronize"
+        ),
         (#"{"version": 1, "rules": [{"uid": 1, "groups": [""]}]}"#, "not empty"),
         (#"{"version": 1, "rules": [{"uid": 1, "quota": 0}]}"#, "rules[0].quota must be a number of bytes, at least 1"),
         (#"{"version": 1, "rules": [{"uid": 1, "quota": -5}]}"#, "at least 1"),

@@ -262,6 +262,7 @@ struct WireSamples {
                 label: string(), name: random.bytes(random.int(below: 20)), value: random.bytes(random.int(below: 64)))
         case is CopyPassword.Type: CopyPassword(UUID(), in: string(), options: authentication())
         case is ReadCircle.Type: ReadCircle()
+        case is ReadCircleConflicts.Type: ReadCircleConflicts(isForgetting: bool())
         case is ChangeCircle.Type: ChangeCircle(try circleChange())
         case is CollectCircleObjects.Type:
             CollectCircleObjects(for: string(), settled: anyNumber(), limit: number(below: 1_000))
@@ -304,7 +305,7 @@ struct WireSamples {
         }
     }
 
-    private mutating func storedItem() -> StoredItem {
+    mutating func storedItem() -> StoredItem {
         let itemClass = itemClass()
         var item = StoredItem(
             itemClass: itemClass, identifier: uuid(), attributes: attributes(of: itemClass),
@@ -383,6 +384,9 @@ struct WireSamples {
                 biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
                 passcodeFailure: maybe { _ in .notInteractive }),
             circleStatus(), takenObjects(), try circleChanged(), circleObject(),
+            CircleConflict(
+                group: string(), found: date(), member: 3, item: maybe { $0.storedItem() }, isDeletion: bool(),
+                differences: [string()]),
             CollectedObjects(
                 standing: standing(), circle: maybe { $0.random.bytes(16) }, member: 7, through: anyNumber(),
                 hasMore: bool(), place: maybe { $0.random.bytes(48) }),

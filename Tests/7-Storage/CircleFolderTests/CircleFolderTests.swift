@@ -259,7 +259,7 @@ import VaultInterface
 
     // MARK: Segments
 
-    @Test func fuzzedSegments() throws {
+    @Test func fuzzSegments() throws {
         let (circle, member) = (Data(repeating: 1, count: 16), UInt32(7))
         let (head, start) = SegmentFile.head(circle: circle, member: member, segment: 0, before: Data(count: 32))
         let objects = (0..<3).map { CircleObject(.record, key: Data(count: 32), value: Data(repeating: $0, count: 90)) }

@@ -104,7 +104,7 @@ struct ListCircleCommand: DocumentedCommand {
 
     static func conflicts(_ count: Int) -> String {
         (count == 1 ? "1 change" : "\(count) changes")
-            + " lost against a later one that was made without knowledge of it: `keychain history` has it"
+            + " lost against a later one that was made without knowledge of it: see `keychain circle conflicts`"
     }
 
     private static func rights(_ rights: UInt8) -> [String] {
@@ -127,6 +127,70 @@ struct ListCircleCommand: DocumentedCommand {
             requests: status.requests.map { Request(name: $0.name, words: CircleTravel.words(of: $0.fingerprint)) },
             invitations: status.invitations.map { Invitation(left: $0.left, until: Timestamp($0.deadline).iso8601) },
             waiting: status.waiting, outgoing: status.outgoing, conflicts: status.conflicts)
+    }
+}
+
+struct ConflictsCommand: DocumentedCommand {
+    static let summary = "Show changes that lost against later ones."
+    static let details = """
+        Of two changes that were made without knowledge of each other, the later is in force. The other one is listed \
+        here, with what is another in the item now, and is in its history: `keychain restore` brings it back. --forget \
+        ends the list.
+        """
+    static let examples = [
+        Example("See what lost", "keychain circle conflicts"),
+        Example("Bring a version back", "keychain history mail.example.com alice"),
+    ]
+    static let configuration: CommandConfiguration = documented("conflicts")
+
+    @Flag(help: "Forget them after they are shown.")
+    var forget = false
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var item: ItemSummary?
+        var group: String
+        var member: UInt32
+        var machine: String?
+        var found: String
+        var deletion: Bool
+        var differs: [String]
+    }
+
+    func run() throws {
+        let session = try VaultSession.ofOwnerInPresentVault(passcode)
+        let members = try session.perform(ReadCircle()).members
+        let names = Dictionary(members.map { ($0.number, $0.name) }) { first, _ in first }
+        var conflicts: [CircleConflict] = []
+        _ = try session.vault.perform(ReadCircleConflicts(isForgetting: forget), as: session.client) {
+            (conflict: CircleConflict) throws(VaultError) in conflicts.append(conflict)
+        }
+        if json {
+            return try StandardOutput.write(
+                json: conflicts.map {
+                    Answer(
+                        item: $0.item.map { ItemSummary($0) }, group: $0.group, member: $0.member,
+                        machine: names[$0.member] ?? nil, found: Timestamp($0.found).iso8601, deletion: $0.isDeletion,
+                        differs: $0.differences)
+                })
+        }
+        let rows = conflicts.map { conflict -> [String] in
+            let summary = conflict.item.map { ItemSummary($0) }
+            let machine = (names[conflict.member] ?? nil) ?? "\(conflict.member)"
+            let service = (summary?.service ?? summary?.label)?.forTerminal ?? ""
+            let differences = conflict.isDeletion ? "deleted it" : conflict.differences.joined(separator: ", ")
+            return [
+                Timestamp(conflict.found).shown, machine.escapedForTerminal, service,
+                summary?.account?.forTerminal ?? "", differences.escapedForTerminal,
+            ]
+        }
+        if !rows.isEmpty {
+            try StandardOutput.write(Table(rows, heads: ["found", "machine", "service", "account", "differs"]))
+        }
     }
 }
 

@@ -27,7 +27,19 @@ struct InfoCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item = try choice.search(passcode, nil).described(in: session)
         if json { return try StandardOutput.write(json: ItemSummary(item)) }
-        try StandardOutput.write(line: Table(item.facts).text(aligned: true))
+        let facts = item.facts.map { fact in
+            fact.first == "synchronizable"
+                ? ["synchronizable", (fact.last ?? "") + Self.travel(of: item, session)] : fact
+        }
+        try StandardOutput.write(line: Table(facts).text(aligned: true))
+    }
+
+    /// Why a synchronizable item does not travel; empty if it does, and if this command may not know.
+    private static func travel(of item: StoredItem, _ session: VaultSession) -> String {
+        guard item.isSynchronizable, let circle = try? session.perform(ReadCircle()) else { return "" }
+        guard circle.standing == .member else { return " (there is no circle here)" }
+        let travels = circle.views.contains { $0.group.utf8.elementsEqual(item.accessGroup.utf8) }
+        return travels || circle.views.isEmpty ? "" : " (its group does not travel)"
     }
 }
 

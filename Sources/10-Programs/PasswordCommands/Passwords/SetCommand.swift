@@ -105,6 +105,11 @@ struct SetCommand: DocumentedCommand {
         guard scope.group?.isEmpty != true, scope.group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
+        if scope.synchronizable == true, flags != nil || accessible?.protection.isThisDeviceOnly == true {
+            throw ValidationError(
+                "an item for this device only, or one that requires something, does not travel: leave out "
+                    + "--synchronizable, or choose another --accessible")
+        }
         guard AccessControl.isValid(flags ?? []) else {
             throw ValidationError(
                 "these requirements exclude each other: 'presence' stands alone or with 'password', and "

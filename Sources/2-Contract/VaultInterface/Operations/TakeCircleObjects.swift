@@ -22,7 +22,13 @@ package struct TakeCircleObjects: UnaryOperation {
 
     package static let number: UInt8 = 53
     package static let name = "take-circle-objects"
-    package static let traits: OperationTraits = [.repeatable, .changesItems]
+    package static let traits: OperationTraits = [.repeatable, .changesItems, .sliced]
+
+    package func check() throws(VaultError) {
+        guard objects.reduce(0, { $0 + $1.value.count }) <= 2 * CircleObject.largest, carrier.utf8.count <= 64 else {
+            throw .invalidRequest(reason: "objects of at most \(2 * CircleObject.largest) bytes are taken at once")
+        }
+    }
     /// The longest place of a carrier.
     static let longestPlace = 1 << 20
 
@@ -60,6 +66,15 @@ package struct TakenObjects: WireValue, Equatable {
     package var standing = CircleStanding.none
 
     package init() {}
+
+    /// Adds what became of further objects.
+    package mutating func add(_ other: TakenObjects) {
+        changed += other.changed
+        conflicts += other.conflicts
+        refused += other.refused
+        for reason in other.reasons where reasons.count < 16 && !reasons.contains(reason) { reasons.append(reason) }
+        (waiting, standing) = (other.waiting, other.standing)
+    }
 
     package func encode(to buffer: FrameBuffer) {
         buffer.write(changed, conflicts, waiting, refused)

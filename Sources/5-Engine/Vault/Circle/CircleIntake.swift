@@ -29,6 +29,7 @@ final class CircleIntake {
     private static let mostWaiting = 100_000
     /// How many keys for this vault are still opened: each may take a TPM 20 ms, and anybody can make them.
     private var deliveriesLeft = 32
+    private var delivered: [Data: KeyDelivery.Contents] = [:]
     /// How many logs are tried by a vault that looks for the circle that invited it.
     private static let mostLogs = 16
 
@@ -48,15 +49,22 @@ final class CircleIntake {
     /// Takes objects, and what waited.
     func take(_ objects: [CircleObject]) throws {
         rest = objects.map { CircleParcel(number: 0, kind: $0.kind.rawValue, key: $0.key, value: $0.value) }
-        rest += try tables.reader.waiting(limit: Self.mostWaiting)
+        let kinds = Set(objects.map(\.kind))
+        if !kinds.isDisjoint(with: [.entry, .viewEntry]) { making.logs.tryAgain() }
+        // A locked vault has no use for what waits, unless that came which it waits for.
+        let includesRecords =
+            keybag.keys.lockState == .unlocked || !kinds.isSubset(of: [.record, .request])
+        rest += try tables.reader.waiting(
+            limit: Self.mostWaiting, except: includesRecords ? nil : CircleObject.Kind.record.rawValue)
         // The log says who may sign the others.
         try pass(.entry)
-        guard session.standing != .joining else { return }
+        // Who was removed has no keys for what comes.
+        guard session.standing == .member else { return }
         try pass(.request)
         for kind in [CircleObject.Kind.certificate, .delivery, .viewEntry, .delivery] { try pass(kind) }
         try pass(.record)
         for parcel in rest where parcel.number == 0 { try tables.wait(for: parcel) }
-        result.waiting = rest.count { $0.kind != CircleObject.Kind.viewEntry.rawValue }
+        result.waiting = try tables.reader.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue)
         guard try tables.reader.countOfWaiting() <= Self.mostWaiting else {
             throw VaultError.invalidRequest(
                 reason:
@@ -202,6 +210,7 @@ final class CircleIntake {
         guard invitation.left > 0, !invitation.isEnded, let circleKey = try session.circleKey() else { return .ignored }
         let body = try CircleRequests.open(request, invitation.offer, circleKey, log)
         guard !log.members.values.contains(where: { $0.keys.signing == body.keys.signing }) else { return .ignored }
+        guard try tables.reader.state(CircleSession.State.refused + key.description) == nil else { return .ignored }
         let name = CircleSession.State.requests + key.description
         guard try tables.reader.states(withPrefix: CircleSession.State.requests).count < CircleRequests.most else {
             throw CircleError.notPermitted("more than \(CircleRequests.most) requests to join")
@@ -229,9 +238,7 @@ final class CircleIntake {
         guard let log = session.log, delivery.circle == log.circle, delivery.member == session.number else {
             return .ignored
         }
-        guard deliveriesLeft > 0 else { return .waits }
-        deliveriesLeft -= 1
-        let contents = try delivery.open(with: session.own.secrets(delivery.keyClass, in: keybag))
+        guard let contents = try contents(of: delivery, value) else { return .waits }
         if contents.view == .zero { return try takeCircleKey(contents, log) }
         let (view, generation) = (contents.view, contents.generation)
         guard try !session.hasViewKey(view, generation, delivery.keyClass) else { return .ignored }
@@ -253,6 +260,18 @@ final class CircleIntake {
         for place in try tables.reader.states(withPrefix: CircleSession.State.place) { try tables.set(place.name, nil) }
         isToBeReadAgain = true
         return .taken
+    }
+
+    /// - Returns: Nil if it was opened before, in vain, and if too many were opened.
+    private func contents(of delivery: KeyDelivery, _ value: Data) throws -> KeyDelivery.Contents? {
+        if let known = delivered[value] { return known }
+        // Before the unlocking, a key for that time does not open, and that is no try.
+        try keybag.keys.checkAvailable(delivery.keyClass.protection)
+        guard deliveriesLeft > 0, making.logs.begins(value) else { return nil }
+        deliveriesLeft -= 1
+        let contents = try delivery.open(with: session.own.secrets(delivery.keyClass, in: keybag))
+        delivered[value] = contents
+        return contents
     }
 
     private func takeCircleKey(_ contents: KeyDelivery.Contents, _ log: MembershipLog) throws -> Outcome {

@@ -12,6 +12,7 @@ import VaultInterface
 struct CircleMaking {
     let session: CircleSession
     let writer: ItemStore.Writer
+    let logs: CircleLogs
     let now: Date
 
     var keybag: OpenedKeybag { session.keybag }
@@ -250,7 +251,8 @@ struct CircleMaking {
     private static let writerLifetime: TimeInterval = 30 * 24 * 3_600
 
     private func recordWriter(for version: RecordVersion) throws -> RecordWriter {
-        if let present = try presentWriter() {
+        if let present = try session.writer ?? presentWriter() {
+            session.writer = present
             let span = present.certificate.from...present.certificate.until
             if version.member != present.certificate.member || span.contains(version.time) { return present }
         }
@@ -266,6 +268,7 @@ struct CircleMaking {
         try tables.put(certificate: certificate, of: member.number, serial: serial)
         try hand(
             .certificate, key: Data(member.number.bigEndianBytes) + Data(serial.bigEndianBytes), certificate)
+        session.writer = made
         return made
     }
 

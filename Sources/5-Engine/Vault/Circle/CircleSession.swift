@@ -23,6 +23,8 @@ final class CircleSession {
     private var viewKeys: [KeyPlace: ViewKey] = [:]
     private var views: [Identifier16: HeldView]?
     private var checkers: [Data: RecordChecker] = [:]
+    /// What signs this vault's records, once that was asked for.
+    var writer: RecordWriter?
 
     struct KeyPlace: Hashable {
         var view: Identifier16
@@ -69,6 +71,8 @@ final class CircleSession {
         static let writer = "writer"
         /// Requests of others, by the digits of what names them.
         static let requests = "request/"
+        /// Requests that were refused, by the same digits.
+        static let refused = "refused/"
         /// How far the changes of a view's rows were seen: change (8), row (8).
         static let scanned = "scanned/"
         /// Where a carrier goes on.
@@ -208,9 +212,17 @@ final class CircleSession {
     }
 }
 
-/// The log of the circle, read once for many operations.
+/// What is remembered between operations on a circle: its log, which is read once, and what need not be tried again.
 final class CircleLogs: Sendable {
     private let known = UnfairMutex<MembershipLog?>(nil)
+    private let tried = UnfairMutex<Set<Data>>([])
+
+    /// Whether a delivery is to be opened: a TPM takes long for each, and what opened in vain before opens in vain
+    /// again.
+    func begins(_ delivery: Data) -> Bool { tried.withLock { $0.insert(delivery.sha256).inserted } }
+
+    /// Notes that something came for which deliveries may have waited, or that the vault was unlocked.
+    func tryAgain() { tried.withLock { $0.removeAll() } }
 
     /// Returns the log; nil if there is none yet.
     func log(from tables: CircleReader) throws -> MembershipLog? {

@@ -23,6 +23,11 @@ struct VaultCircle: CircleKeeping {
         (self.vault, self.gate, self.now) = (vault, gate, now)
     }
 
+    /// Nil for a vault that is in no circle.
+    func session(_ tables: CircleReader, _ keybag: OpenedKeybag) throws -> CircleSession? {
+        try CircleSession(tables, keybag, logs)
+    }
+
     // MARK: Looking
 
     func status(_ operation: ReadCircle, as client: Client) throws(VaultError) -> CircleStatus {
@@ -110,7 +115,7 @@ struct VaultCircle: CircleKeeping {
             throw VaultError.invalidRequest(
                 reason: "this vault is in no circle; make one with `keychain circle create`, or join one")
         }
-        return CircleMaking(session: session, writer: writer, now: now())
+        return CircleMaking(session: session, writer: writer, logs: logs, now: now())
     }
 
     private func change(_ change: ChangeCircle.Change, _ making: CircleMaking) throws -> CircleChanged {
@@ -118,7 +123,10 @@ struct VaultCircle: CircleKeeping {
         case .invite(let count, let seconds, let rights):
             return CircleChanged(secret: try invite(count, seconds, MemberRights(rawValue: rights), making))
         case .approve(let request, let groups): return CircleChanged(member: try approve(request, groups, making))
-        case .refuse(let request): _ = try takeRequest(request, making)
+        case .refuse(let request):
+            _ = try takeRequest(request, making)
+            // It is still in the store, and comes again.
+            try making.tables.set(CircleSession.State.refused + request.hexadecimal(), Data())
         case .remove(let member): return CircleChanged(member: member, items: try remove(member, making))
         case .addView(let group):
             try making.makeView(of: group)
@@ -166,7 +174,7 @@ struct VaultCircle: CircleKeeping {
         _ name: String, _ groups: [String], _ location: String, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws {
         let session = try begin(name, location, writer, keybag)
-        let making = CircleMaking(session: session, writer: writer, now: now())
+        let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
         let (circle, key) = (Identifier16.random(), CircleKey())
         let creation = MembershipEntry.Creation(
             keys: session.own.keys, sealedName: try key.seal(Data(name.utf8), in: circle),
@@ -317,7 +325,7 @@ struct VaultCircle: CircleKeeping {
         guard let session = try CircleSession(writer.reader.circle, keybag, logs) else {
             return ([], CollectedObjects(standing: .none))
         }
-        let making = CircleMaking(session: session, writer: writer, now: now())
+        let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
         var hasMore = false
         // Before the first unlocking nothing can be sealed, and what was sealed before can go.
         if keybag.keys.lockState.permits(.afterFirstUnlock) {
@@ -362,29 +370,58 @@ struct VaultCircle: CircleKeeping {
     func take(_ operation: TakeCircleObjects, as client: Client) throws(VaultError) -> TakenObjects {
         let authorization = try gate.authorize(AccessRequest(.synchronize), as: client, recordedAs: .written)
         return try gate.run(authorization, asking: .init(), items: \.changed) { _ in
-            let isThere = try vault.reading(for: authorization) { reader, keybag in
-                guard try reader.circle.isThere else { return false }
+            let standing: CircleStanding = try vault.reading(for: authorization) { reader, keybag in
+                guard let session = try session(reader.circle, keybag) else { return .none }
                 // Before the first unlocking nothing can be opened. The carrier keeps its place.
                 try keybag.keys.checkAvailable(.afterFirstUnlockThisDeviceOnly)
-                return true
+                return session.standing
             }
-            guard isThere else { return TakenObjects() }
-            return try vault.writing(for: authorization) { writer, keybag in
-                guard let session = try CircleSession(writer.reader.circle, keybag, logs) else { return TakenObjects() }
-                let making = CircleMaking(session: session, writer: writer, now: now())
-                let wasMember = session.standing == .member
-                // What changed here has its version before others' versions are seen.
-                if wasMember { while try CircleScan(making).run() {} }
-                let intake = CircleIntake(making)
-                try intake.take(operation.objects)
-                var result = intake.result
-                result.standing = session.standing
-                // A vault that is only now a member reads everything once more.
-                if wasMember, !intake.isToBeReadAgain, let place = operation.place {
-                    try writer.circle.set(CircleSession.State.place + operation.carrier, place)
+            var result = TakenObjects()
+            guard standing != .none else { return result }
+            var (rest, isToBeReadAgain) = (operation.objects[...], false)
+            repeat {
+                // A vault that looks for its circle needs all entries at once.
+                let slice = standing == .joining ? rest : rest.prefix(Self.slice)
+                rest = rest.dropFirst(slice.count)
+                let place = rest.isEmpty && !isToBeReadAgain ? operation.place : nil
+                let taken: (result: TakenObjects, isToBeReadAgain: Bool)
+                do {
+                    taken = try vault.writing(for: authorization) { writer, keybag in
+                        try take(slice, operation.carrier, place, writer, keybag)
+                    }
+                } catch {
+                    // What was opened is not stored.
+                    logs.tryAgain()
+                    throw error
                 }
-                return result
-            }
+                isToBeReadAgain = isToBeReadAgain || taken.isToBeReadAgain
+                result.add(taken.result)
+                if !rest.isEmpty { try CurrentCall.served?.giveWay() }
+            } while !rest.isEmpty
+            return result
         }
+    }
+
+    /// How many objects are taken in one transaction: others wait so long.
+    private static let slice = 100
+
+    private func take(
+        _ objects: ArraySlice<CircleObject>, _ carrier: String, _ place: Data?, _ writer: ItemStore.Writer,
+        _ keybag: OpenedKeybag
+    ) throws -> (result: TakenObjects, isToBeReadAgain: Bool) {
+        guard let session = try session(writer.reader.circle, keybag) else { return (TakenObjects(), false) }
+        let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
+        let wasMember = session.standing == .member
+        // What changed here has its version before others' versions are seen.
+        if wasMember { while try CircleScan(making).run() {} }
+        let intake = CircleIntake(making)
+        try intake.take(Array(objects))
+        var result = intake.result
+        result.standing = session.standing
+        // A vault that is only now a member, or that has new keys, reads everything once more.
+        if session.standing != .joining, wasMember || session.standing == .removed, !intake.isToBeReadAgain, let place {
+            try writer.circle.set(CircleSession.State.place + carrier, place)
+        }
+        return (result, intake.isToBeReadAgain)
     }
 }
