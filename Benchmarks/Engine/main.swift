@@ -10,7 +10,7 @@ import Vault
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     report(
-        "usage: VaultBenchmark fill|find|audit|write|list|secitem|keys|tpm|daemon|sizes|unlock|passcode|load|floods|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
+        "usage: VaultBenchmark fill|find|audit|write|circle|list|secitem|keys|tpm|daemon|sizes|unlock|passcode|load|floods|foreign|memory|memory-values|files|fields|passwords|database|cipher-database|key-derivation|conversion|profile FOLDER COUNT..."
     )
     exit(64)
 }
@@ -22,6 +22,7 @@ case "fill": try vaults.fill(counts)
 case "find": try measureFind(in: vaults, counts: counts, rounds: 300)
 case "audit": for count in counts { try measureAudit(in: vaults, count: count, rounds: 200) }
 case "write": try measureWrites(in: vaults, counts: counts, rounds: 60)
+case "circle": for count in counts { try measureCircle(in: arguments[2], count: count) }
 case "list": try measureLists(in: vaults, counts: counts)
 case "secitem": for count in counts { try measureSecItem(in: vaults, count: count, rounds: 20) }
 case "keys": try measureKeys(rounds: 100)

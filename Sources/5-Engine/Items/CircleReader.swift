@@ -206,25 +206,26 @@ package struct CircleReader {
         }
     }
 
+    static let changed = """
+        SELECT change, id, version FROM item WHERE grp = ? AND (change, id) > (?, ?) ORDER BY change, id LIMIT ?
+        """
+
     /// The rows of a group that a change after `change` made, or that change itself to rows after `row`.
     ///
     /// - Returns: At most `limit`, in the order of their changes.
     package func changedRows(
         inGroup group: Int64, after change: Int64, row: Int64, limit: Int
-    ) throws -> [(change: Int64, row: Int64)] {
-        try all(
-            """
-            SELECT change, id FROM item WHERE grp = ? AND (change = ? AND id > ? OR change > ?) \
-            ORDER BY change, id LIMIT ?
-            """
-        ) { statement in
+    ) throws -> [(change: Int64, row: Int64, version: Int64)] {
+        try all(Self.changed) { statement in
             try statement.bind(group, at: 1)
             try statement.bind(change, at: 2)
             try statement.bind(row, at: 3)
-            try statement.bind(change, at: 4)
-            try statement.bind(Int64(limit), at: 5)
+            try statement.bind(Int64(limit), at: 4)
         } _: { row in
-            row.integer(0).flatMap { change in row.integer(1).map { (change, $0) } }
+            guard let change = row.integer(0), let number = row.integer(1), let version = row.integer(2) else {
+                return nil
+            }
+            return (change, number, max(version, 1))
         }
     }
 

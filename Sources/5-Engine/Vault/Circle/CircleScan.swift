@@ -48,12 +48,12 @@ struct CircleScan {
             isStuck = true
         }
         try noteItemsThatLeft(held, group, since: start.change)
-        for (change, row) in try tables.reader.changedRows(
+        for (change, row, version) in try tables.reader.changedRows(
             inGroup: group, after: place.change, row: place.row, limit: left)
         {
             left -= 1
             do {
-                try look(atRow: row, held)
+                try look(atRow: row, version, held)
             } catch KeybagError.locked {
                 isStuck = true
             }
@@ -77,16 +77,17 @@ struct CircleScan {
         }
     }
 
-    private func look(atRow number: Int64, _ held: CircleSession.HeldView) throws {
-        guard let row = try writer.reader.row(number, includingCiphertext: true) else { return }
+    private func look(atRow number: Int64, _ version: Int64, _ held: CircleSession.HeldView) throws {
         let known = try tables.reader.items(ofRow: number).filter { $0.view == held.identifier.bytes }
+        // Most rows that changed are those that were taken from others.
+        if known.contains(where: { $0.local == version }) { return }
+        guard let row = try writer.reader.row(number, includingCiphertext: true) else { return }
         if row.binding.isTombstone {
             for entry in known where entry.local != row.binding.itemVersion {
                 try bury(entry, held, at: making.now, local: row.binding.itemVersion)
             }
             return
         }
-        if known.contains(where: { $0.local == row.binding.itemVersion }) { return }
         var item = try keybag.openMetadata(of: row)
         guard ItemPayload.travels(item) else {
             for entry in known { try bury(entry, held, at: item.modificationDate, local: row.binding.itemVersion) }
