@@ -83,6 +83,7 @@ package enum ProcessVault {
             if let connection = try connector.connect(toSocket: path, asking: { prompt }) { return connection }
         }
         guard place.mode == .auto else {
+            if let path = place.closedSocket { throw .unusableVault(reason: VaultPlace.closedReason(path)) }
             throw .unusableVault(
                 reason: "no daemon listens at \(place.sockets.joined(separator: " or ")); start keychaind, "
                     + "or set KEYCHAIN_MODE=embedded to do without")
