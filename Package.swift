@@ -356,8 +356,9 @@ if !isFetched {
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
             "SystemSQLite", "VaultInterface", arguments),
         module(
-            "RunCommands", uses: "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles", "ProcessVault",
-            "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface", arguments),
+            "RunCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles",
+            "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
+            arguments),
         module(
             "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",
             "KeychainModel", "OneTimeCodes", "OpenSSLCertificates", "PasswordCommands", "PasswordGeneration",

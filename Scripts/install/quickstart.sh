@@ -21,6 +21,8 @@ products=$(swift build --show-bin-path)
 # In one build folder, the app and the command share the modules.
 "${build[@]}" --package-path Examples/Quickstart --scratch-path .build --product Quickstart
 keychain=$products/keychain
+# The daemon is the same program under another name.
+ln -sf keychain "$products/keychaind"
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/keychain-quickstart.XXXXXX")
 trap 'rm -rf "$folder"' EXIT

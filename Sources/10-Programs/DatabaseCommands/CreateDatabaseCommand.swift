@@ -40,7 +40,7 @@ struct CreateDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode, requiring: key.require) {
+        try withOwnersVault(passcode, makingKey: true, requiring: key.require) {
             try ProtectedDatabaseFile(path: path).create(key: storage, pageSize: pageSize)
         }
         if json { return try StandardOutput.write(json: Answer(path: path)) }

@@ -24,7 +24,7 @@ struct EncryptDatabaseCommand: DocumentedCommand {
 
     func run() throws {
         let storage = try key.storage
-        try withOwnersVault(passcode, requiring: key.require) {
+        try withOwnersVault(passcode, makingKey: true, requiring: key.require) {
             try DatabaseConversion.run(path, verb: "encrypted", json: json) { file, progress in
                 try file.encrypt(key: storage, progress: progress)
             }

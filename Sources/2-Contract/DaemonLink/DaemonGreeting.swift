@@ -16,6 +16,7 @@ package struct DaemonGreeting {
         } catch {
             guard case .system(let code) = error else { throw .unusable(reason: "\(path): no connection") }
             if [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { throw .nobodyListens }
+            if code == EACCES { throw .unusable(reason: VaultPlace.closedReason(path)) }
             throw .unusable(reason: "\(path): \(String(cString: strerror(code)))")
         }
         socket = FrameSocket(descriptor)

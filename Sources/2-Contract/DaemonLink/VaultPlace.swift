@@ -60,6 +60,17 @@ package struct VaultPlace: Sendable, Equatable {
         }
     }
 
+    /// The first socket that this process may not even look at, because a folder is closed to it; nil if there is none.
+    package var closedSocket: String? {
+        sockets.first { access($0, F_OK) != 0 && errno == EACCES }
+    }
+
+    /// The reason why there is no connection to a socket that this process may not reach.
+    package static func closedReason(_ path: String) -> String {
+        "\(path): this program may not reach the socket. A daemon without --system serves its own user alone; start "
+            + "keychaind with --system to serve others"
+    }
+
     /// The socket below `XDG_RUNTIME_DIR`; nil if it is not in ``sockets``.
     private var ownSocket: String?
 }

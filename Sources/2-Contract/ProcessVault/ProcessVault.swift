@@ -17,6 +17,8 @@ package enum ProcessVault {
         var engine: (any VaultEngine.Type)?
         var connector: (any VaultConnection.Type)?
         var replacement: (any VaultSessionProvider)?
+        /// Whether a vault has to be there already.
+        var makesNone = false
         /// Vaults in other folders, by their paths.
         var others: [String: OpenVault] = [:]
         /// Vaults that were closed. Letting go of their connections would take longer than the end of the
@@ -70,8 +72,12 @@ package enum ProcessVault {
     /// The daemon's vault or the folder's, as ``VaultPlace`` says.
     private static func openVault(_ state: inout State) throws(VaultError) -> OpenVault {
         if let connection = try connect(state) { return .remote(connection) }
+        let path = try defaultPath()
+        if state.makesNone, !hasVault(path) {
+            throw .unusableVault(reason: "there is no vault at \(path): `keychain set` makes one")
+        }
         let engine = if let named = state.engine { named } else { try LinkedTypes.engine() }
-        return .embedded(try engine.openVault(at: defaultPath()) { prompt })
+        return .embedded(try engine.openVault(at: path) { prompt })
     }
 
     /// Connects to the daemon; nil if this process is to use the folder itself.
@@ -83,6 +89,7 @@ package enum ProcessVault {
             if let connection = try connector.connect(toSocket: path, asking: { prompt }) { return connection }
         }
         guard place.mode == .auto else {
+            if let path = place.closedSocket { throw .unusableVault(reason: VaultPlace.closedReason(path)) }
             throw .unusableVault(
                 reason: "no daemon listens at \(place.sockets.joined(separator: " or ")); start keychaind, "
                     + "or set KEYCHAIN_MODE=embedded to do without")
@@ -177,6 +184,11 @@ package enum ProcessVault {
         state.withLock { $0.client = client }
     }
 
+    /// Has the process's vault be made no more where there is none, for a command that only reads.
+    package static func makeNone() {
+        state.withLock { $0.makesNone = true }
+    }
+
     /// Puts a provider in the place of the process's vault, for code under test that leaves its task.
     package static func replace(with provider: (any VaultSessionProvider)?) {
         state.withLock { $0.replacement = provider }
@@ -211,9 +223,13 @@ package enum ProcessVault {
     /// Whether a daemon serves the process's vault, or there is anything of one in its folder.
     package static func exists() throws(VaultError) -> Bool {
         if try servedCaller() != nil { return true }
-        let path = try defaultPath()
+        return try hasVault(defaultPath())
+    }
+
+    /// Whether there is anything of a vault in a folder.
+    private static func hasVault(_ path: String) -> Bool {
         // Whatever else is wrong with the folder, opening says so.
-        return ["keybag", "device-secret", "items.db"].contains {
+        ["keybag", "device-secret", "items.db"].contains {
             access(path + "/" + $0, F_OK) == 0 || errno != ENOENT
         }
     }

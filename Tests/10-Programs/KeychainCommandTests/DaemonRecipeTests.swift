@@ -10,11 +10,14 @@ import Testing
     init() throws { workplace = try Workplace() }
 
     /// The lines of code of the page after a heading in bold.
-    private static func recipe(_ heading: String) throws -> String {
+    ///
+    /// - Parameter number: Which of the blocks of lines.
+    private static func recipe(_ heading: String, _ number: Int = 0) throws -> String {
         let page = Repository.file("Documentation/Operate/Daemon.md").path
         let text = try String(contentsOfFile: page, encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n**\(heading)**").dropFirst().first)
-        let lines = section.components(separatedBy: "\n").drop { !$0.hasPrefix("    ") }.prefix { $0.hasPrefix("    ") }
+        let blocks = section.components(separatedBy: "\n").split { !$0.hasPrefix("    ") }
+        let lines = try #require(blocks.dropFirst(number).first)
         return lines.map { String($0.dropFirst(4)) }.joined(separator: "\n") + "\n"
     }
 
@@ -90,6 +93,43 @@ import Testing
         #expect(
             Transcript.lines(outcome.text) == [
                 "vault     \(workplace.path)/.local/share/keychain", "daemon    answers", "status 0",
+            ], "\(outcome.text)\(outcome.errors)")
+    }
+
+    /// With folders of its own at the places of the machine's, in which it makes the user.
+    @Test(.enabled(if: geteuid() == 0, "only root starts a daemon as another user"))
+    func theLinesForServicesStartADaemonForAllUsers() throws {
+        let heading = "For the services of a machine"
+        let script = try Self.recipe(heading, 1)
+            .replacing("PATH=/usr/local/bin", with: "PATH=\(workplace.path)/bin:/usr/local/bin")
+        try FolderContents.write(Data(script.utf8), to: workplace.path + "/run")
+        let rules = #"""
+            {"version": 1, "rules": [
+              {"uid": 0, "groups": ["*"], "rights": ["list", "unlock", "administer"]},
+              {"uid": 65534, "groups": ["shop"]}]}
+            """#
+        try FolderContents.write(Data(rules.utf8), to: workplace.path + "/rules.json")
+        let steps = """
+            set -e; mount --bind etc /etc; mount -t tmpfs -o mode=755 tmpfs /run; mount -t tmpfs -o mode=755 tmpfs /var/lib
+            export PATH="$PATH:/usr/sbin:/sbin"
+            \(try Self.recipe(heading))
+            install -m 644 rules.json /etc/keychain/entitlements.json
+            ./run > keychaind.log 2>&1 & daemon=$!
+            n=0; until [ -S /run/keychain/socket ]; do n=$((n+1)); [ $n -lt 300 ] || exit 98; sleep 0.1; done
+            printf secret | keychain set db app --group shop
+            setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ keychain get db app; echo
+            stat -c '%U %a %n' /var/lib/keychain /run/keychain
+            kill $daemon; wait $daemon; echo "status $?"
+            """
+        try FolderContents.write(Data(steps.utf8), to: workplace.path + "/steps")
+        let outcome = try shell(
+            """
+            chmod 711 .; chmod +x run; cp -a /etc etc
+            unshare -m bash ./steps || { cat keychaind.log >&2; exit 95; }
+            """)
+        #expect(
+            Transcript.lines(outcome.text) == [
+                "secret", "keychain 700 /var/lib/keychain", "keychain 755 /run/keychain", "status 0",
             ], "\(outcome.text)\(outcome.errors)")
     }
 }

@@ -90,6 +90,33 @@ import Testing
         #expect(lines == ["one", "two", "status 4"])
     }
 
+    /// A daemon tells a program without the right to list that a group changed, and not which of its items.
+    @Test(arguments: ["", #", "rights": ["list"]"#])
+    func aProgramWithoutTheRightToListIsStartedAgain(rights: String) throws {
+        let rule = #"{"executable": "\#(workplace.path)/new/keychain", "groups": ["shop"]\#(rights)}"#
+        try FolderContents.write(
+            Data(#"{"version": 1, "rules": [\#(rule)]}"#.utf8), to: workplace.path + "/rules.json")
+        let lines = try shell(
+            """
+            unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
+            keychaind --home "$HOME/served" --entitlements "$HOME/rules.json" --no-lock-signals --log error \
+                --socket "$KEYCHAIN_SOCKET" 2>daemon.log & daemon=$!
+            run=; trap 'kill $run $daemon 2>/dev/null; wait 2>/dev/null' EXIT
+            until keychain list >/dev/null 2>&1; do kill -0 $daemon || exit 99; sleep 0.1; done
+            mkdir new; cp "$(readlink -f "$(command -v keychain)")" new/keychain
+            printf one | keychain set db app --group shop
+            new/keychain run --restart --env KEY=keychain://db/app -- \
+                sh -c 'trap "exit 4" TERM; echo "$KEY"; while :; do sleep 0.05; done' > out & run=$!
+            until_line out one
+            printf x | keychain set other item --group shop
+            printf two | keychain set db app --group shop
+            until_line out two
+            kill $run; status=0; wait $run || status=$?
+            cat out; echo status $status
+            """)
+        #expect(lines == ["one", "two", "status 4"])
+    }
+
     /// What ends by itself is not started again.
     @Test func aProgramThatEndsEndsTheRun() throws {
         let outcome = try workplace.shell(

@@ -48,7 +48,7 @@ import Testing
             #"""
             \#(steps[0])
             export KEYCHAIN_MODE=daemon
-            stdbuf -oL '\#(shop)' > shop.log 2>&1 & shop=$!
+            '\#(shop)' > shop.log 2>&1 & shop=$!
             trap 'stop $shop; end' EXIT
             lines() { [ "$(wc -l < shop.log)" = "$1" ]; }
             eventually lines 1

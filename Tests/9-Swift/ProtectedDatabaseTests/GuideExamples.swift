@@ -32,6 +32,22 @@ import Testing
         }
     }
 
+    @Test func newKeys() throws {
+        let world = try DatabaseUnderTest()
+        try world.keychain.run {
+            try world.makePlain(3)
+            let file = world.file
+            try file.encrypt(key: .keychain(.none))
+            let first = try file.info()
+            try file.changeKey()
+            #expect(try file.info().identifier != first.identifier)
+            try file.changeKey(to: .keychain(.complete)) { _ in !Task.isCancelled }
+            let database = try ProtectedDatabase(path: world.path, key: .keychain(.complete))
+            #expect(try database.read { try Notes.count($0) } == 3)
+            try database.close()
+        }
+    }
+
     @Test func everyExampleIsRun() throws {
         #expect(try Guide("Use/Databases.md").linesMissing(in: #filePath) == [])
     }

@@ -73,6 +73,21 @@ import VaultInterface
         }
     }
 
+    /// GRDB closes its readers last, and a connection that only reads cannot remove the log.
+    @Test func aClosedDatabaseLeavesAnEmptyLog() throws {
+        let world = try DatabaseUnderTest()
+        try world.keychain.run {
+            let database = try ProtectedDatabase(path: world.path)
+            try database.write { try Notes.fill($0, 100) }
+            #expect(try database.read(Notes.count) == 100)
+            let log = world.path + "-wal"
+            func size() throws -> Int { try Data(contentsOf: URL(filePath: log)).count }
+            #expect(try size() > 0)
+            try database.close()
+            #expect(try !FileManager.default.fileExists(atPath: log) || size() == 0)
+        }
+    }
+
     @Test func aPlainDatabaseIsRefused() throws {
         let world = try DatabaseUnderTest()
         try world.makePlain(3)

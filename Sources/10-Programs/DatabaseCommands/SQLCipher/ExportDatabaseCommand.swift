@@ -67,11 +67,12 @@ struct ExportDatabaseCommand: DocumentedCommand {
     func run() throws {
         let options = format == .sqlite ? nil : try given.read() ?? given.with(.keychain(try key.storage))
         guard access(output, F_OK) != 0 else { throw Failure.fileExists(output) }
-        let answer = try withOwnersVault(passcode, requiring: key.require) {
+        let makesKey = options != nil && !given.hasKey
+        let answer = try withOwnersVault(passcode, makingKey: makesKey, requiring: key.require) {
             let file = try ProtectedDatabaseFile.existing(path)
             let copy = ProtectedDatabaseFile(path: output).with(options.map { .sqlcipher($0) } ?? .plain)
             try DatabaseConversion.showing { try file.copy(to: copy, progress: $0) }
-            let account = options == nil || given.hasKey ? nil : try copy.info().identifier
+            let account = makesKey ? try copy.info().identifier : nil
             return Answer(
                 path: path, output: output, format: format.rawValue, bytes: FileSize.of(output),
                 key: account.map { CipherKeyItem(account: $0) })

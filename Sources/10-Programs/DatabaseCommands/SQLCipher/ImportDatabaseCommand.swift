@@ -45,7 +45,7 @@ struct ImportDatabaseCommand: DocumentedCommand {
     func run() throws {
         let storage = try key.storage
         if let database, access(database, F_OK) == 0 { throw Failure.fileExists(database) }
-        try withOwnersVault(passcode, requiring: key.require) {
+        try withOwnersVault(passcode, makingKey: true, requiring: key.require) {
             let file = try ProtectedDatabaseFile.existing(path, given)
             guard case .sqlcipher = file.format else {
                 throw Failure(

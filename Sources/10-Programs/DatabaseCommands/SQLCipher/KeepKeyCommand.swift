@@ -41,7 +41,7 @@ struct KeepKeyCommand: DocumentedCommand {
     func run() throws {
         guard let rawKey = try given.readRawKey() else { return }
         let storage = try key.storage
-        let item = try withOwnersVault(passcode, requiring: key.require) {
+        let item = try withOwnersVault(passcode, makingKey: true, requiring: key.require) {
             let options = given.with(try rawKey.withUnsafeBytes { try SQLCipherOptions.rawKey($0) })
             let file = ProtectedDatabaseFile(path: path).with(.sqlcipher(options))
             try ProtectedConnection(file, .readOnly).close()

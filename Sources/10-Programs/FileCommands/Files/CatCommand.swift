@@ -22,10 +22,10 @@ struct CatCommand: DocumentedCommand {
     @OptionGroup var passcode: PasscodeInput
 
     func run() throws {
-        let session = try VaultSession.ofOwner(passcode)
+        let keys = try presentFileKeys(passcode)
         let isAlone = Processors.count == 1
         for path in paths {
-            let file = try SealedFile(path, .reading, keys: session)
+            let file = try SealedFile(path, .reading, keys: keys)
             defer { file.close() }
             if isAlone { try writeChunks(file) } else { try writePieces(file) }
         }

@@ -73,11 +73,11 @@ struct UnprotectCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwner(passcode)
-        let conversion = FileConversion(keys: session)
+        let keys = try presentFileKeys(passcode)
+        let conversion = FileConversion(keys: keys)
         try FileWork.run(paths, verb: "made plain", otherwise: "plain already", json: json) {
             (file, progress) throws(SealedFileError) in
-            if try FolderRecord.read(beside: file.path, keys: session)?.encryptsNames == true {
+            if try FolderRecord.read(beside: file.path, keys: keys)?.encryptsNames == true {
                 throw .belowMount(path: file.path)
             }
             do throws(SealedFileError) {

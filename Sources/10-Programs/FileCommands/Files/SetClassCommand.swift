@@ -50,8 +50,8 @@ struct SetClassCommand: DocumentedCommand {
 
     func run() throws {
         let fileClass = try className.map { try FileProtectionClass(commandName: $0) }
-        let session = try VaultSession.ofOwner(passcode)
-        guard let fileClass, !newKey else { return try renewKeys(fileClass, session) }
+        let keys = try presentFileKeys(passcode)
+        guard let fileClass, !newKey else { return try renewKeys(fileClass, keys) }
         let isStricter = Mutex(false)
         defer {
             if isStricter.withLock({ $0 }) {
@@ -70,19 +70,19 @@ struct SetClassCommand: DocumentedCommand {
                 if fileClass.isStricter(than: former) { isStricter.withLock { $0 = true } }
                 return .done
             }
-            let file = try SealedFile(path, .writing, keys: session, durability: .power)
+            let file = try SealedFile(path, .writing, keys: keys, durability: .power)
             defer { file.close() }
             guard try file.fileIdentity == found.identity else { throw .changed(path: path) }
             let former = try file.fileClass
             guard former != fileClass else { return .skipped }
-            try file.changeClass(to: fileClass, keys: session)
+            try file.changeClass(to: fileClass, keys: keys)
             if fileClass.isStricter(than: former) { isStricter.withLock { $0 = true } }
             return .done
         }
     }
 
-    private func renewKeys(_ fileClass: FileProtectionClass?, _ session: VaultSession) throws {
-        let conversion = FileConversion(keys: session)
+    private func renewKeys(_ fileClass: FileProtectionClass?, _ keys: any FileKeySource) throws {
+        let conversion = FileConversion(keys: keys)
         let place = fileClass.map { ", in class \($0.commandName)" } ?? ""
         try FileWork.run(paths, verb: "sealed under a new key\(place)", otherwise: "left alone", json: json) {
             (found, progress) throws(SealedFileError) in

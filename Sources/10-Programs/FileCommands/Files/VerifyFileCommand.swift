@@ -22,13 +22,13 @@ struct VerifyFileCommand: DocumentedCommand {
     var json = false
 
     func run() throws {
-        let session = try VaultSession.ofOwner(passcode)
+        let keys = try presentFileKeys(passcode)
         try FileWork.run(paths, verb: "sound", otherwise: "not protected", json: json, marks: true) {
             (found, progress) throws(SealedFileError) in
             let path = found.path
             let file: SealedFile
             do throws(SealedFileError) {
-                file = try SealedFile(path, .reading, keys: session)
+                file = try SealedFile(path, .reading, keys: keys)
             } catch {
                 guard case .notProtected = error else { throw error }
                 return .skipped

@@ -7,6 +7,7 @@ import Dispatch
 import KeychainModel
 import MountedFolder
 import ProcessVault
+import ProtectedFiles
 import StatusCodes
 import VaultInterface
 
@@ -78,7 +79,9 @@ struct MountCommand: DocumentedCommand {
         let mountPoint = try Self.mountPath(mountPoint)
         try MountSession.checkLibrary()
         try MountPoint.prepare(mountPoint, for: folder)
-        let session = try VaultSession.ofOwner(passcode)
+        // What was mounted before has its keys in a vault that is there.
+        let isNew = access(folder + "/" + FolderRecord.fileName, F_OK) != 0
+        let session = try isNew ? VaultSession.ofOwner(passcode) : .ofOwnerInPresentVault(passcode)
         guard isForeground else { return try startInBackground(folder, mountPoint, session) }
         try serve(folder, mountPoint, fileClass, session)
     }

@@ -1,3 +1,4 @@
+import Access
 import Bytes
 import CommandKit
 import FoundationEssentials
@@ -14,6 +15,8 @@ final class SecretLookup {
     private var found: [SecretReference: SecretBytes] = [:]
     /// The items with the secrets that were found.
     private var identifiers: Set<UUID> = []
+    /// The access groups of these items.
+    private var groups: Set<String> = []
     /// The number of the last change of the vault that is known; nil if the vault does not tell.
     private var known: Int64?
     /// Whether the secrets are looked up again, which asks nobody.
@@ -62,6 +65,7 @@ final class SecretLookup {
             synchronizable: reference.synchronizable, authentication: authentication)
         let item = try search.one(in: session, includingValues: true, remedies: .reference)
         identifiers.insert(item.identifier)
+        groups.insert(item.accessGroup)
         guard let value = item.value else {
             throw Failure(status: errSecItemNotFound, "the item holds no secret: store one with `keychain set`")
         }
@@ -91,13 +95,23 @@ final class SecretLookup {
         // A daemon that is out of reach is asked again.
         guard let (items, answer) = try? session.perform(ChangesSince(number)) else { return true }
         known = answer.next
-        return !answer.isComplete || items.contains { identifiers.contains($0.identifier) }
+        return !answer.isComplete || items.contains { identifiers.contains($0.identifier) } || !mayList(in: session)
+    }
+
+    /// Whether the vault lists the changes of all items that were found. A daemon tells a program without the right to
+    /// list that a group changed, and not which items: it can only read its own again, by their names.
+    private func mayList(in session: VaultSession) -> Bool {
+        guard let caller = try? session.perform(DescribeCaller()) else { return false }
+        let listable = caller.listableGroups
+        return listable.contains(Client.everyGroup)
+            || groups.allSatisfy { group in listable.contains { $0.isSameGroup(as: group) } }
     }
 
     /// Forgets the secrets, so that they are looked up again.
     func lookAgain() {
         found = [:]
         identifiers = []
+        groups = []
         isAgain = true
     }
 

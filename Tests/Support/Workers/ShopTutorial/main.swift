@@ -1,4 +1,5 @@
 // Sources/Shop/main.swift
+import Glibc
 import Keychain
 
 let secrets = Keychain(service: "com.example.shop", accessGroup: "shop", interaction: .forbidden)
@@ -10,4 +11,6 @@ for try await password in secrets.values(String.self, for: "database.password") 
     } else {
         print("there is no password")
     }
+    // Where the output is no terminal, such as the journal, `print` alone keeps lines back.
+    fflush(nil)
 }
