@@ -37,7 +37,8 @@ func measureCircle(in folder: String, count: Int) throws {
     _ = try vaults[0].perform(ChangeCircle(.create(name: "a", groups: ["group"], location: "")), as: owner)
     let invited = try vaults[0].perform(ChangeCircle(.invite(count: 1, seconds: 3_600, rights: 15)), as: owner)
     guard let secret = invited.secret else { return }
-    _ = try vaults[1].perform(ChangeCircle(.join(secret: secret, name: "b", location: "")), as: owner)
+    _ = try vaults[1].perform(
+        ChangeCircle(.join(secret: secret, name: "b", location: "", groups: ["group"])), as: owner)
     try take(try collected(0), 1)
     try take(try collected(1), 0)
     guard let request = try vaults[0].perform(ReadCircle(), as: owner).requests.first else { return }

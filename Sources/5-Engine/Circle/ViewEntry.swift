@@ -82,10 +82,17 @@ package struct ViewEntry: Sendable, Hashable {
             try CircleForm.readHead(Self.magic, from: &reader, of: Self.what)
             return ViewEntry(
                 circle: try Identifier16(from: &reader), view: try Identifier16(from: &reader),
-                generation: try reader.integer(), number: try reader.integer(), signer: try reader.integer(),
+                generation: try Self.bounded(reader.integer()), number: try Self.bounded(reader.integer()),
+                signer: try reader.integer(),
                 sealed: Data(try reader.take(reader.remaining - SignatureKey.signatureSize)),
                 signature: Data(try reader.take(SignatureKey.signatureSize)))
         }
+    }
+
+    /// A number that others can still be above.
+    private static func bounded(_ number: UInt32) throws(CircleError) -> UInt32 {
+        guard number < 1 << 30 else { throw .malformed(what) }
+        return number
     }
 
     private init(
@@ -129,6 +136,12 @@ package struct ViewEntry: Sendable, Hashable {
         return buffer.data
     }
 
+    /// Makes sure that the member with these keys signed it. It needs no key of the view.
+    package func check(signedBy keys: MemberKeys) throws(CircleError) {
+        try SignatureKey(compressed: keys.signing, of: Self.what).check(
+            signature, of: Self.signatureLabel + head + sealed.sha256, what: Self.what)
+    }
+
     /// Makes sure that the member with these keys signed it, and opens it.
     ///
     /// - Parameters:
@@ -136,8 +149,7 @@ package struct ViewEntry: Sendable, Hashable {
     ///   - key: The view's key for the time after the first unlocking, in this generation.
     /// - Throws: ``CircleError/forged(_:)`` for another signer or another key.
     package func open(under key: ViewKey, signedBy keys: MemberKeys) throws(CircleError) -> Body {
-        try SignatureKey(compressed: keys.signing, of: Self.what).check(
-            signature, of: Self.signatureLabel + head + sealed.sha256, what: Self.what)
+        try check(signedBy: keys)
         let text = try SealedText.open(sealed, under: key.entries, binding: Self.bindingLabel + head, of: Self.what)
         let body = try CircleForm.read(text, as: Self.what) { reader in
             let previous = Data(try reader.take(32))

@@ -69,6 +69,10 @@ package struct CircleWriter {
         }
     }
 
+    package func removeCertificates(of member: UInt32) throws {
+        try run("DELETE FROM circle_writer WHERE member = ?") { try $0.bind(Int64(member), at: 1) }
+    }
+
     package func put(_ item: CircleRow) throws {
         try run("REPLACE INTO circle_item VALUES (?, ?, ?, ?, ?, ?, ?, ?)") { statement in
             try statement.bind(item.view, at: 1)

@@ -39,11 +39,14 @@ package final class FolderCarrier {
     private var settled: Int64 = 0
     private var seenRequests: Set<String> = []
     private var lock: Int32 = -1
+    private var hasRead = false
     package private(set) var report = Report()
 
     /// How the vault knows this carrier.
     static let name = "folder"
     private static let requests = "requests"
+    /// How many folders of members are read.
+    private static let mostMembers = 16_384
 
     /// - Parameters:
     ///   - client: Holds the right to synchronize.
@@ -64,6 +67,14 @@ package final class FolderCarrier {
     package func synchronize() throws -> Bool {
         guard root.exists else { throw FolderCarrierError.missing(path: root.path) }
         var hasHappened = false
+        if !hasRead {
+            // A vault that was restored from a copy learns first what it wrote since, and uses no number twice.
+            let state = try vault.perform(CollectCircleObjects(for: Self.name, limit: 0), as: client) {
+                (_: CircleObject) throws(VaultError) in
+            }
+            if state.standing == .member { hasHappened = try takeIn(state) }
+            hasRead = true
+        }
         while true {
             let (objects, state) = try collect()
             report.standing = state.standing
@@ -189,7 +200,7 @@ package final class FolderCarrier {
             var places = FolderPlaces()
             var entries: [CircleObject] = []
             while true {
-                let groups = read(Data(circle), except: 0, after: places)
+                let groups = read(Data(circle), after: places)
                 guard !groups.isEmpty else { break }
                 for (member, group) in groups {
                     places.places[member] = group.place
@@ -217,7 +228,7 @@ package final class FolderCarrier {
         var places = state.place.map(FolderPlaces.init(decoding:)) ?? FolderPlaces()
         var hasHappened = false
         while true {
-            let groups = read(circle, except: state.member, after: places)
+            let groups = read(circle, after: places)
             guard !groups.isEmpty else { break }
             var objects: [CircleObject] = []
             for (member, group) in groups {
@@ -275,16 +286,17 @@ package final class FolderCarrier {
         return true
     }
 
-    /// Reads the next group of each member but this one: of all objects that are new, those that came first.
+    /// Reads the next group of each member: of all objects that are new, those that came first. A vault that was
+    /// restored from a copy gets what it wrote itself, too.
     private func read(
-        _ circle: Data, except own: UInt32, after places: FolderPlaces
+        _ circle: Data, after places: FolderPlaces
     ) -> [(member: UInt32, group: SegmentFile.Group)] {
         let folder = root.folder(circle.hexadecimal())
         var found: [(member: UInt32, group: SegmentFile.Group)] = []
-        for name in folder.names() {
-            guard name.utf8.count == 8, let digits = [UInt8](lowercaseHexadecimal: name.utf8) else { continue }
+        // More would not fit into what the vault keeps of them.
+        for name in folder.names().filter({ $0.utf8.count == 8 }).prefix(Self.mostMembers) {
+            guard let digits = [UInt8](lowercaseHexadecimal: name.utf8) else { continue }
             let member = UInt32(bigEndianBytes: digits)
-            guard member != own else { continue }
             do throws(SegmentFile.Fault) {
                 let groups = try groups(of: member, circle, folder.folder(name), after: places.places[member])
                 if let merged = Self.merged(groups) { found.append((member, merged)) }

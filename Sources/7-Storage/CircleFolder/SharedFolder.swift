@@ -80,9 +80,13 @@ struct SharedFolder {
     /// Writes `contents` at `offset`, the end of a file, and waits for the disk. Removes what is behind `offset`.
     func append(_ contents: Data, to name: String, at offset: Int) throws(FolderCarrierError) {
         let place = path + "/" + name
-        let file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        let file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
         guard file >= 0 else { throw failure(place) }
         defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .inputOutput(path: place, reason: "it is no regular file")
+        }
         guard ftruncate(file, off_t(offset)) == 0, lseek(file, off_t(offset), SEEK_SET) == off_t(offset) else {
             throw failure(place)
         }

@@ -192,6 +192,61 @@ import VaultInterface
         #expect(circle.refused == 0)
     }
 
+    /// What another member offers is no reason to give items away.
+    @Test func anOfferIsTakenByAPerson() throws {
+        let circle = try CircleOfVaults(2)
+        try circle.addPeer()
+        var bank = circle.item("bank", "secret")
+        bank.accessGroup = "com.bank"
+        let teller = Client(identifier: "teller", accessGroups: ["com.bank"])
+        _ = try circle[1].add(bank, as: teller)
+        try circle.change(0, .addView(group: "com.bank"))
+        try circle.join(2)
+        try circle.settle()
+        #expect(try circle.status(2).offers == ["com.bank"])
+        #expect(try circle.status(2).views.map(\.group) == [CircleOfVaults.group])
+        _ = try circle[2].add(bank, as: teller)
+        try circle.settle()
+        #expect(try circle[0].items(circle.query("bank"), as: teller).isEmpty)
+        try circle.change(2, .addView(group: "com.bank"))
+        try circle.settle()
+        #expect(try circle[0].items(circle.query("bank"), as: teller).count == 1)
+        #expect(circle.refused == 0)
+    }
+
+    /// A removed member that writes into the past of the log changes nothing, and no member undoes what others did.
+    @Test func thePastIsNotChanged() throws {
+        let circle = try CircleOfVaults(3)
+        try circle.change(0, .invite(count: 1, seconds: 86_400, rights: 8))
+        try circle.change(0, .remove(member: 2))
+        try circle.settle([0, 2])
+        // The removed one did not read that yet.
+        try circle.change(1, .remove(member: 1))
+        try circle.settle()
+        #expect(try circle.status(0).members.map(\.isRemoved) == [false, true, false])
+        #expect(try circle.status(2).members.map(\.isRemoved) == [false, true, false])
+        #expect(circle.reasons.contains { $0.contains("come apart") })
+        _ = try circle[0].add(circle.item("alice", "1"), as: .app)
+        try circle.settle()
+        #expect(try circle.value("alice", at: 2) == "1" && circle.value("alice", at: 1) == nil)
+    }
+
+    /// A vault that comes back with what it had brings no old value and no deleted item back.
+    @Test func comingBackBringsNothingOldBack() throws {
+        let circle = try CircleOfVaults(3)
+        for account in ["changed", "deleted"] { _ = try circle[0].add(circle.item(account, "1"), as: .app) }
+        try circle.settle()
+        try circle.change(1, .leave)
+        try circle.settle()
+        for peer in circle.peers { peer.clock.move(by: 3_600) }
+        _ = try circle[0].update(circle.query("changed"), with: ItemChanges(value: Data("2".utf8)), as: .app)
+        _ = try circle[0].delete(circle.query("deleted"), as: .app)
+        try circle.settle()
+        try circle.join(1)
+        try circle.settle()
+        for number in 0..<3 { #expect(try circle.contents(number) == ["changed": "2"]) }
+    }
+
     /// Whoever was removed opens nothing that is written afterwards, with all that it has.
     @Test func aRemovedMemberReadsNothingMore() throws {
         let circle = try CircleOfVaults(3)
@@ -256,7 +311,7 @@ import VaultInterface
         let circle = try CircleOfVaults(1)
         try circle.addPeer()
         let secret = try #require(try circle.change(0, .invite(count: 1, seconds: 86_400, rights: 8)).secret)
-        try circle.change(1, .join(secret: secret, name: "guest", location: "test:"))
+        try circle.change(1, .join(secret: secret, name: "guest", location: "test:", groups: []))
         for _ in 0..<3 { for number in 0..<2 { try circle.carry(number) } }
         let request = try #require(try circle.status(0).requests.first)
         #expect(request.name == "guest")
@@ -267,7 +322,8 @@ import VaultInterface
         #expect(throws: VaultError.self) { try circle.change(0, .approve(request: request.identifier, groups: nil)) }
         // A vault with other words finds no circle.
         try circle.addPeer()
-        try circle.change(2, .join(secret: SecretBytes(count: 16) { _ in }, name: "stranger", location: "test:"))
+        try circle.change(
+            2, .join(secret: SecretBytes(count: 16) { _ in }, name: "stranger", location: "test:", groups: []))
         for _ in 0..<2 { for number in 0..<3 { try circle.carry(number) } }
         #expect(try circle.status(2).circle == nil)
         #expect(throws: VaultError.self) { try circle.change(2, .invite(count: 1, seconds: 86_400, rights: 8)) }

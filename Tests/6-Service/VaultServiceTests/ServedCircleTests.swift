@@ -30,7 +30,7 @@ import VaultService
         let carriers = remotes.map { FolderCarrier($0, as: $0.granted, folder: folder.path) }
         _ = try change(servers[0], .create(name: "one", groups: ["TEAM.app"], location: ""))
         let secret = try #require(try change(servers[0], .invite(count: 1, seconds: 3_600, rights: 15)).secret)
-        _ = try change(servers[1], .join(secret: secret, name: "two", location: ""))
+        _ = try change(servers[1], .join(secret: secret, name: "two", location: "", groups: ["TEAM.app"]))
         for _ in 0..<2 { for carrier in carriers { try carrier.synchronize() } }
         let request = try #require(try servers[0].vault.perform(ReadCircle(), as: .owner).requests.first)
         _ = try change(servers[0], .approve(request: request.identifier, groups: nil))

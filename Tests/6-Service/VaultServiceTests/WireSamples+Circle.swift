@@ -12,7 +12,7 @@ extension WireSamples {
         case 2:
             .join(
                 secret: try random.bytes(16).withUnsafeBytes { try SecretBytes(copying: $0) }, name: string(),
-                location: string())
+                location: string(), groups: [string()])
         case 3: .approve(request: random.bytes(16), groups: maybe { [$0.string()] })
         case 4: .refuse(request: random.bytes(16))
         case 5: .remove(member: 9)
@@ -55,6 +55,7 @@ extension WireSamples {
                 number: 1, name: maybe { $0.string() }, rights: 15, fingerprint: random.bytes(32), isRemoved: bool())
         ]
         status.views = [CircleView(group: string(), generation: 2, holders: [1, 7], items: random.int(below: 99))]
+        status.offers = [string()]
         status.requests = [
             CircleRequest(identifier: random.bytes(16), name: string(), fingerprint: random.bytes(32))
         ]

@@ -389,7 +389,7 @@ struct WireSamples {
                 differences: [string()]),
             CollectedObjects(
                 standing: standing(), circle: maybe { $0.random.bytes(16) }, member: 7, through: anyNumber(),
-                hasMore: bool(), place: maybe { $0.random.bytes(48) }),
+                hasMore: bool(), place: maybe { $0.random.bytes(48) }, location: string()),
             CallerDescription(
                 identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
                 rights: CallerRights(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8)))),

@@ -59,7 +59,8 @@ final class MachineUnderTest {
         _ = try first.change(.create(name: first.name, groups: [group], location: "folder:\(first.folder)"))
         for other in machines.dropFirst() {
             let secret = try #require(try first.change(.invite(count: 1, seconds: 86_400, rights: 15)).secret)
-            _ = try other.change(.join(secret: secret, name: other.name, location: "folder:\(other.folder)"))
+            _ = try other.change(
+                .join(secret: secret, name: other.name, location: "folder:\(other.folder)", groups: [group]))
             for _ in 0..<3 {
                 for machine in [first, other] { try machine.carrier.synchronize() }
                 try carry()

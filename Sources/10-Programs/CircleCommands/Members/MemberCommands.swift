@@ -124,6 +124,12 @@ struct JoinCommand: DocumentedCommand {
         help: ArgumentHelp("Read the words from this open file descriptor.", valueName: "n"))
     var descriptor: Int32?
 
+    @Option(
+        help: ArgumentHelp(
+            "An access group whose items may travel here; may be given several times. Without it, the group in which this "
+                + "tool stores passwords.", valueName: "group"))
+    var group: [String] = []
+
     @OptionGroup var machine: MachineName
     @OptionGroup var passcode: PasscodeInput
 
@@ -142,7 +148,9 @@ struct JoinCommand: DocumentedCommand {
         let location = try CircleTravel.location(ofFolder: folder)
         let secret = try readSecret()
         let session = try VaultSession.ofOwner(passcode)
-        try session.perform(ChangeCircle(.join(secret: secret, name: machine.value, location: location)))
+        let groups = group.isEmpty ? session.client.accessGroups.prefix(1).map(\.self) : group
+        try session.perform(
+            ChangeCircle(.join(secret: secret, name: machine.value, location: location, groups: groups)))
         try CircleTravel(session).carry()
         let status = try session.perform(ReadCircle())
         let words = CircleTravel.words(of: status.fingerprint)

@@ -22,7 +22,9 @@ struct CircleTravel {
             folder = try Self.absolute(path)
             return
         }
-        let status = try session.perform(ReadCircle())
+        let status = try session.vault.perform(CollectCircleObjects(for: "folder", limit: 0), as: session.client) {
+            (_: CircleObject) throws(VaultError) in
+        }
         guard status.standing != .none else {
             throw Failure(
                 status: errSecItemNotFound,

@@ -23,6 +23,7 @@ struct ListCircleCommand: DocumentedCommand {
         var location: String
         var members: [Member]
         var groups: [Group]
+        var offers: [String]
         var requests: [Request]
         var invitations: [Invitation]
         var waiting: Int
@@ -91,6 +92,11 @@ struct ListCircleCommand: DocumentedCommand {
                 "'\(request.name)' asks to join, with the words \(CircleTravel.words(of: request.fingerprint)): "
                     .escapedForTerminal + "`keychain circle approve` lets it in")
         }
+        for offer in status.offers {
+            CommandNote.show(
+                "a machine offers the items of '\(offer)': `keychain circle add` takes them, and gives those that are here"
+                    .escapedForTerminal)
+        }
         if status.outgoing > 0 {
             CommandNote.show("\(status.outgoing) parts wait to be written: `keychain circle sync`")
         }
@@ -99,7 +105,8 @@ struct ListCircleCommand: DocumentedCommand {
     }
 
     static func waiting(_ count: Int) -> String {
-        count == 1 ? "1 change of others waits for the unlocking" : "\(count) changes of others wait for the unlocking"
+        (count == 1 ? "1 change of others waits" : "\(count) changes of others wait")
+            + " for the unlocking, or for something that has not come yet"
     }
 
     static func conflicts(_ count: Int) -> String {
@@ -124,6 +131,7 @@ struct ListCircleCommand: DocumentedCommand {
             groups: status.views.map {
                 Group(group: $0.group, generation: $0.generation, holders: $0.holders, items: $0.items)
             },
+            offers: status.offers,
             requests: status.requests.map { Request(name: $0.name, words: CircleTravel.words(of: $0.fingerprint)) },
             invitations: status.invitations.map { Invitation(left: $0.left, until: Timestamp($0.deadline).iso8601) },
             waiting: status.waiting, outgoing: status.outgoing, conflicts: status.conflicts)
@@ -196,7 +204,10 @@ struct ConflictsCommand: DocumentedCommand {
 
 struct AddGroupCommand: DocumentedCommand {
     static let summary = "Let the synchronizable items of one more access group travel."
-    static let details = "Only this machine has the group at first; machines that are let in afterwards can get it."
+    static let details = """
+        A group that another machine offers (`keychain circle list`) is taken. Any other one is new: only this machine has \
+        it at first, and machines that are let in afterwards can get it.
+        """
     static let examples = [Example("The items of a service", "keychain circle add com.example.shop")]
     static let configuration: CommandConfiguration = documented("add")
 

@@ -19,7 +19,9 @@ package struct ChangeCircle: UnaryOperation {
         /// Invites vaults. The reply has the secret of the invitation, 16 bytes.
         case invite(count: UInt16, seconds: Int64, rights: UInt8)
         /// Asks to be admitted, with the secret of an invitation.
-        case join(secret: SecretBytes, name: String, location: String)
+        ///
+        /// - Parameter groups: The access groups whose items may travel here, if a member offers them.
+        case join(secret: SecretBytes, name: String, location: String, groups: [String])
         /// Admits a vault that asked.
         ///
         /// - Parameter groups: The access groups whose items it gets; nil for all that this vault has.
@@ -30,7 +32,7 @@ package struct ChangeCircle: UnaryOperation {
         case remove(member: UInt32)
         /// Leaves the circle. The items stay here.
         case leave
-        /// Lets the synchronizable items of an access group travel.
+        /// Lets the synchronizable items of an access group travel: one that another member offers, or a new one.
         case addView(group: String)
         /// Ends an invitation before its deadline.
         case end(invitation: Data)
@@ -59,7 +61,9 @@ package struct ChangeCircle: UnaryOperation {
             buffer.write(list: groups)
             buffer.write(location)
         case .invite(let count, let seconds, let rights): buffer.write(code: 2, count, seconds, rights)
-        case .join(let secret, let name, let location): buffer.write(code: 3, secret, name, location)
+        case .join(let secret, let name, let location, let groups):
+            buffer.write(code: 3, secret, name, location)
+            buffer.write(list: groups)
         case .approve(let request, let groups):
             buffer.write(code: 4, request, groups != nil)
             buffer.write(list: groups ?? [])
@@ -80,7 +84,10 @@ package struct ChangeCircle: UnaryOperation {
                 name: try reader.read(), groups: try reader.list(limit: WireLimits.accessGroups),
                 location: try reader.read())
         case 2: change = .invite(count: try reader.read(), seconds: try reader.read(), rights: try reader.read())
-        case 3: change = .join(secret: try reader.read(), name: try reader.read(), location: try reader.read())
+        case 3:
+            change = .join(
+                secret: try reader.read(), name: try reader.read(), location: try reader.read(),
+                groups: try reader.list(limit: WireLimits.accessGroups))
         case 4:
             let (request, isLimited): (Data, Bool) = (try reader.read(), try reader.read())
             let groups: [String] = try reader.list(limit: WireLimits.accessGroups)

@@ -11,7 +11,7 @@ package struct CollectCircleObjects: VaultOperation {
     package var carrier: String
     /// The number up to which objects are in their place, from an earlier reply; 0 for none.
     package var settled: Int64
-    /// The most objects to send, up to ``CircleObject/most``.
+    /// The most objects to send, up to ``CircleObject/most``; 0 to be told the rest, and to have nothing made.
     package var limit: Int
 
     package init(for carrier: String, settled: Int64 = 0, limit: Int = CircleObject.most) {
@@ -52,20 +52,25 @@ package struct CollectedObjects: WireValue, Equatable {
     package var hasMore: Bool
     /// What the carrier stored last with ``TakeCircleObjects``.
     package var place: Data?
+    /// Where carriers meet.
+    package var location: String
 
     package init(
         standing: CircleStanding, circle: Data? = nil, member: UInt32 = 0, through: Int64 = 0, hasMore: Bool = false,
-        place: Data? = nil
+        place: Data? = nil, location: String = ""
     ) {
         (self.standing, self.circle, self.member, self.through) = (standing, circle, member, through)
-        (self.hasMore, self.place) = (hasMore, place)
+        (self.hasMore, self.place, self.location) = (hasMore, place, location)
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(standing, circle, member, through, hasMore, place) }
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(standing, circle, member, through, hasMore, place, location)
+    }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
             standing: try reader.read(), circle: try reader.read(), member: try reader.read(),
-            through: try reader.read(), hasMore: try reader.read(), place: try reader.read())
+            through: try reader.read(), hasMore: try reader.read(), place: try reader.read(),
+            location: try reader.read())
     }
 }

@@ -71,6 +71,8 @@ package struct CircleStatus: WireValue, Equatable {
     package var location = ""
     package var members: [CircleMember] = []
     package var views: [CircleView] = []
+    /// Access groups that other members offer, and whose items do not travel here.
+    package var offers: [String] = []
     package var requests: [CircleRequest] = []
     package var invitations: [CircleInvitation] = []
     /// How many objects wait to be taken: for the unlocking, or for something that has to come first.
@@ -86,6 +88,7 @@ package struct CircleStatus: WireValue, Equatable {
         buffer.write(standing, circle, number, fingerprint, location)
         buffer.write(list: members)
         buffer.write(list: views)
+        buffer.write(list: offers)
         buffer.write(list: requests)
         buffer.write(list: invitations)
         buffer.write(waiting, outgoing, conflicts)
@@ -98,6 +101,7 @@ package struct CircleStatus: WireValue, Equatable {
         location = try reader.read()
         members = try reader.list(limit: .max)
         views = try reader.list(limit: .max)
+        offers = try reader.list(limit: .max)
         requests = try reader.list(limit: .max)
         invitations = try reader.list(limit: .max)
         (waiting, outgoing) = (try reader.read(), try reader.read())

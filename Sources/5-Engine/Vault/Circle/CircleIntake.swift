@@ -96,6 +96,21 @@ final class CircleIntake {
         }
     }
 
+    /// How far a version may be ahead of this machine's clock, in seconds: ten years. An item whose version is the last
+    /// possible one could never be changed again.
+    private static let farthest: TimeInterval = 10 * 366 * 24 * 3_600
+    /// The most objects that wait and whose signature could not be checked: anybody can make them.
+    private static let mostUnchecked = 10_000
+    private lazy var unchecked = (try? tables.reader.countOfWaiting()) ?? 0
+
+    private func waitsUnchecked() throws(CircleError) -> Outcome {
+        unchecked += 1
+        guard unchecked <= Self.mostUnchecked else {
+            throw .notPermitted("more than \(Self.mostUnchecked) objects that wait for a member or a certificate")
+        }
+        return .waits
+    }
+
     private func outcome(of parcel: CircleParcel, _ kind: CircleObject.Kind) throws -> Outcome {
         do {
             switch kind {
@@ -136,6 +151,10 @@ final class CircleIntake {
     }
 
     /// Another entry in the place of one that is known: two members wrote one at once.
+    ///
+    /// A member that was removed could write into the past, and a member could undo what others did since. So an entry
+    /// counts only in the place of the last one, or of one that only this vault's own follow, and never from somebody
+    /// who is a member no more. Otherwise the circle has come apart, and people have to decide.
     private func takeFork(_ entry: MembershipEntry, _ log: MembershipLog) throws -> Outcome {
         let entries = try tables.reader.log(from: 0)
         let place = Int(entry.number)
@@ -146,11 +165,20 @@ final class CircleIntake {
         }
         // Before all entries are read again.
         try entry.check(signedBy: signer.keys)
+        let later = try entries[(place + 1)...].map { try MembershipEntry(decoding: $0) }
+        guard signer.removed == nil, later.allSatisfy({ $0.signer == session.number }) else {
+            throw CircleError.notPermitted(
+                "an entry of member \(entry.signer) in the place of one that others have built on: the circle has come apart; "
+                    + "see who is right, and let the others leave and join again")
+        }
         var other = try MembershipLog(first: entries[0])
         for former in entries[1..<place] { try other.append(former) }
         try other.append(entry.encoded)
         try tables.cutLog(from: entry.number)
         try tables.append(log: entry.encoded, number: entry.number)
+        for (number, member) in log.members where other.members[number]?.keys != member.keys {
+            try tables.removeCertificates(of: number)
+        }
         session.logChanged(to: other)
         guard session.standing == .member, let number = session.number else { return .taken }
         for former in entries[place...] {
@@ -177,7 +205,12 @@ final class CircleIntake {
             var next = log.count
             repeat {
                 next = log.count
-                for entry in entries where (try? log.append(entry)) != nil { found.append(entry) }
+                // Of several that come next, the one that counts.
+                let candidates = entries.compactMap { try? MembershipEntry(decoding: $0) }
+                    .filter { $0.number == next }.sorted { $0.precedes($1) }
+                if let entry = candidates.first(where: { (try? log.append($0.encoded)) != nil }) {
+                    found.append(entry.encoded)
+                }
             } while log.count > next
             guard let offer = log.invitations[name]?.offer, offer.key == invitation.publicKey(pin: log.pin) else {
                 continue
@@ -224,7 +257,7 @@ final class CircleIntake {
     private func takeCertificate(_ value: Data) throws -> Outcome {
         let certificate = try WriterCertificate(decoding: value)
         guard let log = session.log, certificate.circle == log.circle else { return .ignored }
-        guard let member = log.members[certificate.member] else { return .waits }
+        guard let member = log.members[certificate.member] else { return try waitsUnchecked() }
         try certificate.check(signedBy: member.keys)
         let known = try tables.reader.writer(certificate.member, serial: certificate.serial)
         // The first one with a number stays.
@@ -313,6 +346,8 @@ final class CircleIntake {
     private func takeViewEntry(_ value: Data) throws -> Outcome {
         let entry = try ViewEntry(decoding: value)
         guard let log = session.log, entry.circle == log.circle else { return .ignored }
+        guard let signer = log.members[entry.signer] else { return try waitsUnchecked() }
+        try entry.check(signedBy: signer.keys)
         guard let key = try session.viewKey(entry.view, entry.generation, .afterFirstUnlock) else {
             // Views of others are not this vault's business, unless a key for it is on its way.
             return .waits
@@ -320,7 +355,6 @@ final class CircleIntake {
         let known = try tables.reader.viewEntry(
             of: entry.view.bytes, generation: entry.generation, number: entry.number)
         guard known != value else { return .ignored }
-        guard log.members[entry.signer] != nil else { return .waits }
         if let known {
             // Two members changed the view at once.
             let present = try ViewEntry(decoding: known)
@@ -350,11 +384,17 @@ final class CircleIntake {
         if wasChecked, try session.viewKey(view, record.generation, record.keyClass) == nil { return .waits }
         let entry = try tables.reader.item(name.bytes, in: view.bytes)
         if let entry, entry.record == value { return .ignored }
-        guard let checker = try session.checker(record.sealer, serial: record.serial) else { return .waits }
+        guard let checker = try session.checker(record.sealer, serial: record.serial) else {
+            return try wasChecked ? .waits : waitsUnchecked()
+        }
         let place = try session.place(of: name, in: view)
         try record.check(at: place, by: checker)
-        guard let sealer = session.log?.members[record.sealer], sealer.rights.contains(.write) else {
-            throw CircleError.notPermitted("a record of a member that may not write")
+        // What a removed member wrote before is sealed anew by who removed it.
+        guard let sealer = session.log?.member(record.sealer), sealer.rights.contains(.write) else {
+            throw CircleError.notPermitted("a record of somebody who may not write")
+        }
+        guard record.version.time <= HybridTime(making.now.addingTimeInterval(Self.farthest)) else {
+            throw CircleError.notPermitted("a version of a time that is years ahead")
         }
         if let entry, try CircleRecord(decoding: entry.record).version == record.version { return .ignored }
         guard let viewKey = try session.viewKey(view, record.generation, record.keyClass),

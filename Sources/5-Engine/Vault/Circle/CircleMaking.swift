@@ -23,7 +23,13 @@ struct CircleMaking {
 
     // MARK: Time
 
-    /// Gives a time that no change of this vault had.
+    /// Gives the time of a version of an item: that of the change, and after the version that it comes from. An item
+    /// that was changed long ago is no newer for being told only now.
+    func time(ofChangeAt date: Date, after base: HybridTime) -> HybridTime {
+        max(HybridTime(min(date, now)), base == .zero ? .zero : HybridTime(rawValue: base.rawValue + 1))
+    }
+
+    /// Gives a time that no entry of this vault had.
     ///
     /// - Parameters:
     ///   - base: What the change comes after.
@@ -94,12 +100,21 @@ struct CircleMaking {
     /// Makes the view of an access group.
     func makeView(of group: String) throws {
         let (_, member) = try membership()
-        guard member.rights.contains(.views) else { throw Self.lacksRight }
         guard !group.isEmpty, group.utf8.count <= Int(UInt16.max), group != Client.tokenGroup,
             group != Client.everyGroup
         else { throw VaultError.invalidRequest(reason: "'\(group)' names no access group whose items could travel") }
         guard try view(of: group) == nil else {
             throw VaultError.invalidRequest(reason: "the items of '\(group)' travel already")
+        }
+        let isOffered = session.offers.contains { $0.isSameGroup(as: group) }
+        guard isOffered || member.rights.contains(.views) else { throw Self.lacksRight }
+        try session.accept(group, tables)
+        guard !isOffered else {
+            // Its records were of no use until now.
+            for place in try tables.reader.states(withPrefix: CircleSession.State.place) {
+                try tables.set(place.name, nil)
+            }
+            return
         }
         try putGeneration(0, of: .random(), name: group, holders: [member.number], previous: Data(count: 32))
     }
@@ -190,12 +205,14 @@ struct CircleMaking {
     ///
     /// The vault is unlocked.
     ///
-    /// - Parameter generation: One that the view never had: one more than the number of the entry that removed a
+    /// - Parameter generation: The least: one more than the number of the entry that removed a
     ///   holder.
     /// - Returns: How many items were sealed anew.
     func renewKeys(of held: CircleSession.HeldView, generation: UInt32) throws -> Int {
         let (log, _) = try membership()
         let view = held.entry.view
+        // Never below what others may have made for the view.
+        let generation = max(generation, held.entry.generation + 1)
         // Nothing that was made before is handed on under the former keys alone.
         let holders = held.body.holders.filter { log.member($0) != nil }
         try putGeneration(
@@ -259,7 +276,7 @@ struct CircleMaking {
         let (log, member) = try membership()
         let serial = try tables.reader.lastSerial(of: member.number).map { $0 + 1 } ?? 1
         let (made, key) = try RecordWriter.make(
-            circle: log.circle, member: member.number, serial: serial, from: min(version.time, HybridTime(now)),
+            circle: log.circle, member: member.number, serial: serial, from: .zero,
             until: max(version.time, HybridTime(now.addingTimeInterval(Self.writerLifetime))),
             signedBy: session.own.signer(in: keybag))
         let certificate = made.certificate.encoded

@@ -104,7 +104,7 @@ struct CircleScan {
         }
         let base = try present.map { try CircleRecord(decoding: $0.record) }
         let version = RecordVersion(
-            time: try making.time(after: base?.version.time ?? .zero, at: item.modificationDate),
+            time: making.time(ofChangeAt: item.modificationDate, after: base?.version.time ?? .zero),
             member: session.number ?? 0)
         let body = RecordBody(
             ancestors: try present.map { try ancestors(of: $0) } ?? Ancestors(), subject: .item(item))
@@ -164,7 +164,7 @@ struct CircleScan {
         guard case .item(let item) = body.subject else { return }
         let name = key.name(ofPrimaryKey: body.primaryKey)
         let version = RecordVersion(
-            time: try making.time(after: former.version.time, at: date), member: session.number ?? 0)
+            time: making.time(ofChangeAt: date, after: former.version.time), member: session.number ?? 0)
         let tombstone = ItemTombstone(
             itemClass: item.itemClass, identifier: item.identifier, deleted: making.now, primaryKey: body.primaryKey)
         var ancestors = body.ancestors

@@ -22,6 +22,8 @@ final class CircleSession {
 
     private var viewKeys: [KeyPlace: ViewKey] = [:]
     private var views: [Identifier16: HeldView]?
+    /// Access groups that other members offered, and that nobody here has taken.
+    private(set) var offers: [String] = []
     private var checkers: [Data: RecordChecker] = [:]
     /// What signs this vault's records, once that was asked for.
     var writer: RecordWriter?
@@ -73,6 +75,8 @@ final class CircleSession {
         static let requests = "request/"
         /// Requests that were refused, by the same digits.
         static let refused = "refused/"
+        /// Access groups whose items travel here, by name: what another member offers is no reason to give items away.
+        static let groups = "group/"
         /// How far the changes of a view's rows were seen: change (8), row (8).
         static let scanned = "scanned/"
         /// Where a carrier goes on.
@@ -158,7 +162,7 @@ final class CircleSession {
     /// - Throws: ``KeybagError/locked(_:)`` before the first unlocking.
     func heldViews() throws -> [Identifier16: HeldView] {
         if let views { return views }
-        var held: [Identifier16: HeldView] = [:]
+        var (held, offers): ([Identifier16: HeldView], [String]) = ([:], [])
         for encoded in try tables.views() {
             let entry = try ViewEntry(decoding: encoded)
             guard let key = try viewKey(entry.view, entry.generation, .afterFirstUnlock),
@@ -166,10 +170,20 @@ final class CircleSession {
             else { continue }
             // It was checked before it was stored.
             let body = try entry.open(under: key, signedBy: signer.keys)
-            held[entry.view] = HeldView(entry: entry, body: body)
+            if try tables.state(State.groups + body.name) != nil {
+                held[entry.view] = HeldView(entry: entry, body: body)
+            } else {
+                offers.append(body.name)
+            }
         }
-        views = held
+        (views, self.offers) = (held, offers.sorted())
         return held
+    }
+
+    /// Lets the items of an access group travel here.
+    func accept(_ group: String, _ writer: CircleWriter) throws {
+        try writer.set(State.groups + group, Data())
+        views = nil
     }
 
     func put(_ entry: ViewEntry, _ writer: CircleWriter) throws {

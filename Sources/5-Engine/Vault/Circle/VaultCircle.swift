@@ -76,6 +76,7 @@ struct VaultCircle: CircleKeeping {
                 group: $0.body.name, generation: $0.entry.generation, holders: $0.body.holders.sorted(),
                 items: try tables.countOfItems(in: $0.identifier.bytes))
         }
+        status.offers = session.offers
         for (name, value) in try tables.states(withPrefix: CircleSession.State.requests) {
             let request = try JoinRequest(decoding: value)
             guard let offer = log.invitations[request.invitation]?.offer,
@@ -101,7 +102,9 @@ struct VaultCircle: CircleKeeping {
                 }
                 switch operation.change {
                 case .create(let name, let groups, let location): try create(name, groups, location, writer, keybag)
-                case .join(let secret, let name, let location): try join(secret, name, location, writer, keybag)
+                case .join(let secret, let name, let location, let groups):
+                    try join(secret, name, location, writer, keybag)
+                    for group in groups { try writer.circle.set(CircleSession.State.groups + group, Data()) }
                 case .leave: try leave(writer, keybag)
                 default: return try change(operation.change, making(writer, keybag))
                 }
@@ -328,16 +331,16 @@ struct VaultCircle: CircleKeeping {
         let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
         var hasMore = false
         // Before the first unlocking nothing can be sealed, and what was sealed before can go.
-        if keybag.keys.lockState.permits(.afterFirstUnlock) {
+        if operation.limit > 0, keybag.keys.lockState.permits(.afterFirstUnlock) {
             let intake = CircleIntake(making)
             if session.standing == .member { try intake.take([]) }
             try renewKeysOfThoseThatLeft(making)
             hasMore = try CircleScan(making).run()
         }
         let tables = writer.reader.circle
-        let limit = max(1, min(operation.limit, CircleObject.most))
+        let limit = max(0, min(operation.limit, CircleObject.most))
         var (parcels, bytes) = ([CircleParcel](), 0)
-        for parcel in try tables.outgoing(after: 0, limit: limit) {
+        for parcel in limit == 0 ? [] : try tables.outgoing(after: 0, limit: limit) {
             bytes += parcel.value.count
             guard parcels.isEmpty || bytes <= CircleObject.largest else { break }
             parcels.append(parcel)
@@ -347,7 +350,8 @@ struct VaultCircle: CircleKeeping {
         let reply = CollectedObjects(
             standing: session.standing, circle: session.log?.circle.bytes, member: session.number ?? 0,
             through: parcels.last?.number ?? 0, hasMore: hasMore || parcels.count < all,
-            place: try tables.state(CircleSession.State.place + operation.carrier))
+            place: try tables.state(CircleSession.State.place + operation.carrier),
+            location: String(decoding: try tables.state(CircleSession.State.location) ?? Data(), as: UTF8.self))
         return (parcels, reply)
     }
 
