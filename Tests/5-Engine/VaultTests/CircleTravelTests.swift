@@ -244,7 +244,8 @@ import VaultInterface
         try circle.settle()
         try circle.join(1)
         try circle.settle()
-        for number in 0..<3 { #expect(try circle.contents(number) == ["changed": "2"]) }
+        let contents = try (0..<3).map { try circle.contents($0) }
+        for number in 0..<3 { #expect(contents[number] == ["changed": "2"], "\(contents)") }
     }
 
     /// Whoever was removed opens nothing that is written afterwards, with all that it has.

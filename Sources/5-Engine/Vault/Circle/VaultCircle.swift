@@ -133,7 +133,7 @@ struct VaultCircle: CircleKeeping {
         case .remove(let member): return CircleChanged(member: member, items: try remove(member, making))
         case .addView(let group):
             try making.makeView(of: group)
-            _ = try CircleScan(making).run()
+            while try CircleScan(making).run() {}
         case .end(let invitation):
             guard let invitation = Identifier16(invitation) else { throw Self.noInvitation }
             try making.append(.end(invitation))
