@@ -39,7 +39,7 @@ package enum WordCode {
         return rest
     }
 
-    /// Returns the bytes that words stand for; nil for a word that is none, or a wrong checksum.
+    /// Returns the bytes that words stand for; nil if a word is not in the list, or if the checksum is wrong.
     ///
     /// - Parameter count: How many bytes there are.
     package static func bytes(of words: [some StringProtocol], count: Int) -> [UInt8]? {

@@ -7,7 +7,7 @@ import Frames
 /// (33) and the hybrid key (1,216); first those for the time while the vault is unlocked.
 ///
 /// P-256 keys are compressed (SEC 1, section 2.3.3). A hybrid key is ML-KEM-768 and X25519 (X-Wing,
-/// draft-connolly-cfrg-xwing-kem): whoever records what is sealed today cannot open it with a quantum computer later.
+/// draft-connolly-cfrg-xwing-kem): a quantum computer of later years does not open what is sealed today.
 package struct MemberKeys: Sendable, Hashable {
     package static let size = 33 + 2 * Pair.size
 

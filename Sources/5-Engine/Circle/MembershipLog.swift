@@ -43,7 +43,7 @@ package struct MembershipLog: Sendable {
     ///
     /// - Parameters:
     ///   - encoded: The entry.
-    ///   - pin: The digest that the entry must have; nil if whoever asks decides by ``pin``.
+    ///   - pin: The digest that the entry must have; nil if the caller checks ``pin`` itself.
     package init(first encoded: Data, pin: Data? = nil) throws(CircleError) {
         let entry = try MembershipEntry(decoding: encoded)
         guard entry.number == 0, entry.previous == Data(count: 32), entry.signer == 1,
@@ -168,7 +168,7 @@ package struct MembershipLog: Sendable {
 /// members wrote into their own folders at once.
 extension MembershipEntry {
     /// A removal counts before all else, then the entry of the member with the lower number, then the one with the
-    /// lower digest. Whoever made the other one makes it again.
+    /// lower digest. The member that made the other one makes it again.
     package func precedes(_ other: MembershipEntry) -> Bool {
         if isRemoval != other.isRemoval { return isRemoval }
         if signer != other.signer { return signer < other.signer }

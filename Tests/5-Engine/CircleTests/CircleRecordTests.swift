@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Whoever has the store changes, cuts, moves and mixes records: none of them is taken.
+    /// A store changes, cuts, moves and mixes records. No vault takes any of them.
     @Test func nothingChangedIsTaken() throws {
         var random = SeededGenerator()
         let records = try (0..<8).map { try record(body(ItemUnderTest.item(account: "\($0)"))).encoded }

@@ -103,7 +103,7 @@ import Testing
         #expect(throws: CircleError.self) { try circle.append(.admit(late)) }
     }
 
-    /// Whoever has the store changes, drops, exchanges and inserts entries.
+    /// A store changes, drops, exchanges and inserts entries. No member takes such a log.
     @Test mutating func aStoreChangesNothing() throws {
         for _ in 0..<3 { try circle.admit() }
         try circle.append(.remove(2))
