@@ -9,7 +9,7 @@ BASE ?=
 SOURCE ?=
 
 .PHONY: help setup quickstart build test check example friendvatars soak fuzz bench docs house lint format programs install \
-	install-security uninstall deb image packages-check release clean
+	network network-programs install-security uninstall deb image packages-check release clean
 
 PREFIX ?= /usr/local
 SECONDS ?= 600
@@ -18,6 +18,7 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
 # One executable that runs on machines without Swift.
 RELEASE = $$(Scripts/install/release-flags.sh)
+NETWORK = $(RELEASE) --scratch-path .build-network --traits HTTPClientSupport
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,15 +79,23 @@ programs:
 install: programs ## Build for release and install keychain, keychaind and libkeychain-pkcs11.so under PREFIX (DESTDIR is honoured)
 	DESTDIR="$(DESTDIR)" Scripts/install/install.sh "$$(swift build $(RELEASE) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
 
+network-programs:
+	Scripts/install/setup.sh
+	swift build $(NETWORK) --product keychain-sync
+	swift build $(NETWORK) --product keychain-broker
+
+network: network-programs ## Build the programs that speak to the network, keychain-sync and keychain-broker, and install them under PREFIX
+	DESTDIR="$(DESTDIR)" Scripts/install/install.sh --network "$$(swift build $(NETWORK) --show-bin-path)" "$(DESTDIR)$(PREFIX)"
+
 install-security: install ## And install it under the name of Apple's command, security
 	ln -sf keychain "$(BINDIR)/security"
 
 uninstall: ## Remove what install put under PREFIX
 	Scripts/install/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
-deb: programs ## Build for release and make a package for Debian in .build-packages
+deb: programs network-programs ## Build for release and make two packages for Debian in .build-packages
 	Scripts/install/setup.sh --packages
-	Scripts/install/debian.sh "$$(swift build $(RELEASE) --show-bin-path)" .build-packages
+	Scripts/install/debian.sh "$$(swift build $(RELEASE) --show-bin-path)" .build-packages "$$(swift build $(NETWORK) --show-bin-path)"
 
 image: deb ## And make a container image of the daemon of it
 	Scripts/install/image.sh .build-packages/swift-keychain_$$(Scripts/install/version.sh)_$$(dpkg --print-architecture).deb .build-packages

@@ -17,12 +17,21 @@ let httpTypes = Target.Dependency.product(
     name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HummingbirdSupport"]))
 let nioCore = Target.Dependency.product(
     name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TLSSupport"]))
+let nioHTTP = Target.Dependency.product(
+    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTPClientSupport"]))
 let nioPosix = Target.Dependency.product(
     name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TLSSupport"]))
 let nioSSL = Target.Dependency.product(
     name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLSSupport"]))
 let httpClient = Target.Dependency.product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTPClientSupport"]))
+
+let nioCompression = Target.Dependency.product(
+    name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: ["HTTPClientSupport"]))
+let nioHTTP2 = Target.Dependency.product(
+    name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["HTTPClientSupport"]))
+let asyncAlgorithms = Target.Dependency.product(
+    name: "AsyncAlgorithms", package: "swift-async-algorithms", condition: .when(traits: ["HTTPClientSupport"]))
 
 /// A package of others, from the lowest version that this one was built with.
 ///
@@ -68,6 +77,9 @@ let package = Package(
         dependency("apple/swift-nio", from: "2.101.2"),
         dependency("apple/swift-nio-ssl", from: "2.37.6"),
         dependency("swift-server/async-http-client", from: "1.37.0"),
+        dependency("apple/swift-nio-extras", from: "1.35.2"),
+        dependency("apple/swift-nio-http2", from: "1.46.0"),
+        dependency("apple/swift-async-algorithms", from: "1.1.4"),
     ]
 )
 
@@ -208,6 +220,7 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
+    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames"),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",
@@ -232,6 +245,9 @@ floor(
         "ExchangeFormats", uses: "Bytes", "CLibrary", "CSodium", "OneTimeCodes", "PasswordFiles", "PreparedKeys",
         "SystemLibraries", crypto, cryptoExtras),
     module("CircleFolder", uses: "Access", "Bytes", "CLibrary", "Frames", "VaultInterface", crypto),
+    module(
+        "CircleEtcd", uses: "Access", "Bytes", "Frames", "VaultInterface", crypto, httpClient, nioCore, nioHTTP,
+        nioPosix),
     library("CFuse3"),
     module(
         "MountedFolder", uses: "Bytes", "CFuse3", "CLibrary", "KeychainModel", "ProtectedFiles", "SystemLibraries",
@@ -316,6 +332,8 @@ if !isFetched {
     ]
     package.products += [
         .executable(name: "keychain", targets: ["KeychainCommand"]),
+        .executable(name: "keychain-sync", targets: ["KeychainSync"]),
+        .executable(name: "keychain-broker", targets: ["KeychainBroker"]),
         .executable(name: "keychain-conformance", targets: ["ConformanceCommand"]),
     ]
 
@@ -356,7 +374,8 @@ if !isFetched {
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
             "SystemSQLite", "VaultInterface", arguments),
         module(
-            "RunCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PrivateFiles",
+            "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "Frames", "KeychainModel",
+            "PrivateFiles",
             "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
             arguments),
         module(
@@ -372,7 +391,8 @@ if !isFetched {
             "SystemLibraries", "Vault",
             "VaultInterface", "VaultKeys", "VaultService", arguments),
         module(
-            "CircleCommands", uses: "Access", "Bytes", "CircleFolder", "CLibrary", "CommandKit", "PasswordGeneration",
+            "CircleCommands", uses: "Access", "Bytes", "CircleFolder", "CLibrary", "CommandKit", "KeychainModel",
+            "PasswordGeneration",
             "StatusCodes", "VaultInterface", arguments),
         module(
             "ScreenCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "KeychainModel", "PasswordCommands",
@@ -384,6 +404,18 @@ if !isFetched {
             "KeychainDaemon", "KeyCommands", "PasswordCommands", "ProcessVault", "RunCommands", "ScreenCommands",
             "SecurityCommands", "StatusCodes", "SystemBus", "SystemLibraries", "Vault", "VaultCommands", "VaultService",
             arguments),
+        // It speaks over the network, which the daemon does not; empty without the trait.
+        program(
+            "KeychainSync", uses: "Bytes", "CircleEtcd", "CLibrary", "CommandKit", "KeychainDaemon", "KeychainHTTP",
+            "KeychainTLS", "ProcessVault", "StatusCodes", "Vault", "VaultInterface", "VaultService", arguments,
+            httpClient,
+            nioCore, nioSSL),
+        // It reads what programs and servers send; empty without the trait.
+        program(
+            "KeychainBroker", uses: "Access", "Broker", "Bytes", "Certificates", "CLibrary", "CommandKit", "Frames",
+            "KeychainDaemon",
+            "SystemLibraries", asn1, asyncAlgorithms, crypto, httpClient, nioCore, nioCompression, nioHTTP, nioHTTP2,
+            nioPosix, nioSSL),
         module("CPKCS11", links: [crypto]),
         module("PKCS11Module", uses: "CAEAD", "CLibrary", "CPKCS11", "DaemonLink", "Frames", "KeyClient", "PlainBytes"),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),
@@ -394,6 +426,12 @@ if !isFetched {
             "PasswordHashes",
             "ProcessVault", "ProtectedDatabase", "ProtectedFiles", "SealedFields", "Sealing", "SecureMemory",
             "SQLCipherFiles", "Vault", "VaultInterface", "VaultService", crypto))
+
+    floor(
+        "Benchmarks",
+        program(
+            "CircleBenchmark", path: "Benchmarks/Circle", uses: "Access", "CircleEtcd", "KeychainModel", "Vault",
+            "VaultInterface", httpClient, nioCore))
 
     // The programs that tests run as other processes, and kill.
     floor(
@@ -476,7 +514,8 @@ if !isFetched {
             "AuditTests", uses: "Access", "Audit", "Bytes", "Enclave", "KeychainModel", "TestSupport", "Vault",
             "VaultInterface", crypto, exclude: ["Fixtures"]),
         tests(
-            "VaultTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Items", "Keybag", "KeychainModel",
+            "VaultTests", uses: "Access", "Bytes", "Certificates", "Circle", "Enclave", "Items", "Keybag",
+            "KeychainModel",
             "KeyCryptography", "Sealing", "SecureMemory", "SystemLibraries", "SystemSQLite", "TestSupport", "Vault",
             "VaultInterface",
             crypto, grdb, exclude: ["Fixtures"]))
@@ -488,6 +527,7 @@ if !isFetched {
             "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
+        tests("BrokerTests", uses: "Broker", "Bytes", "TestSupport"),
         tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
         tests(
             "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",
@@ -506,6 +546,10 @@ if !isFetched {
         tests(
             "CircleFolderTests", uses: "Access", "Bytes", "CircleFolder", "KeychainModel", "TestSupport", "Vault",
             "VaultInterface"),
+        tests(
+            "CircleEtcdTests", uses: "Access", "Bytes", "CircleEtcd", "Enclave", "Frames", "KeychainModel",
+            "TestSupport", "Vault", "VaultInterface", "VaultService", httpClient, nioCore,
+            exclude: ["Peer"]),
         tests(
             "ItemFilesTests", uses: "Access", "Bytes", "Certificates", "Enclave", "Frames", "ItemFiles", "Keybag",
             "KeychainModel", "PasswordFiles", "SecureMemory", "TestSupport", "Vault", "VaultInterface", "VaultKeys",
@@ -556,10 +600,12 @@ if !isFetched {
     floor(
         "Tests/10-Programs",
         tests(
-            "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit", "KeychainCommand",
+            "KeychainCommandTests", uses: "Access", "Broker", "BrowserCommands", "Bytes", "CommandKit",
+            "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
             arguments, crypto, grdb,
-            links: ["MailTutorial", "PKCS11Module", "ShopTutorial"], exclude: ["Peer", "Sessions", "Transcripts"]))
+            links: ["KeychainBroker", "KeychainSync", "MailTutorial", "PKCS11Module", "ShopTutorial"],
+            exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(
         "Tests/Whole",

@@ -38,6 +38,9 @@ read -ra release < <(Scripts/install/release-flags.sh)
 swift build "${release[@]}" --product VaultBenchmark >&2
 swift build "${release[@]}" --product keychain >&2
 bin=$(swift build "${release[@]}" --show-bin-path)
+with_http=("${release[@]}" --scratch-path .build-network --traits HTTPClientSupport)
+swift build "${with_http[@]}" --product CircleBenchmark >&2
+circle=$(swift build "${with_http[@]}" --show-bin-path)/CircleBenchmark
 ln -sf keychain "$bin/keychaind"
 
 work=$(mktemp -d /tmp/keychain-benchmark-run.XXXXXX)
@@ -73,6 +76,24 @@ steady "$bench" fill "$cache" 100 10000 "${sizes[@]}"
     steady "$bench" list "$cache" 1000 100000
     steady "$bench" memory "$cache" 100000
     steady "$bench" memory-values "$cache" 100000
+
+    mkdir "$work/circle"
+    steady "$bench" circle "$work/circle" 1000 10000
+    rm -rf "$work/circle"
+
+    for members in 2 8 32; do
+        mkdir -p "$work/circle/etcd" "$work/circle/vaults"
+        etcd --data-dir "$work/circle/etcd" --listen-client-urls http://127.0.0.1:23790 --log-level error \
+            --advertise-client-urls http://127.0.0.1:23790 --listen-peer-urls http://127.0.0.1:23800 \
+            --initial-advertise-peer-urls http://127.0.0.1:23800 --initial-cluster default=http://127.0.0.1:23800 \
+            --quota-backend-bytes 8589934592 >"$work/circle/log" 2>&1 &
+        etcd=$!
+        until curl -sf http://127.0.0.1:23790/health >/dev/null; do sleep 0.1; done
+        steady "$circle" http://127.0.0.1:23790 "$work/circle/vaults" $members 500 $((members == 8 ? 100000 : 1000))
+        kill $etcd
+        wait $etcd || true
+        rm -rf "$work/circle"
+    done
 
     steady "$bench" unlock "$cache" 1000
     steady "$bench" passcode "$cache" "${sizes[@]}"

@@ -128,6 +128,41 @@ def passcode(table, sizes):
         print(f"| {size:,} | {time(table.results[f'passcode.change.{size}'][0])} |")
 
 
+def circle(results):
+    print("\n## Items that travel in a circle, with values of 32 bytes\n")
+    print("| items | made for the others, a second | taken in by a new member, a second | target | | bytes each "
+          "| one change, to the other vault |\n|" + "---|" * 7)
+    for size in 1000, 10000:
+        made, taken = (results[f"circle.{name}.{size}"][0] for name in ("hand-on", "take-in"))
+        print(f"| {size:,} | {1e6 / made:,.0f} | {1e6 / taken:,.0f} | ≥ 5,000 | {verdict(taken <= 200)} "
+              f"| {results[f'circle.bytes.{size}'][0]:.0f} | {time(results[f'circle.change.{size}'][0])} |")
+    print("\nWhat carries the objects is left out. Signatures are checked on a second core where there is one.")
+
+
+def etcd(results):
+    sizes = sorted({int(name.rsplit(".", 1)[1]) for name in results if name.startswith("etcd.each.p50.")})
+    if not sizes:
+        return
+    print("\n## A circle through etcd, one node on the same machine\n")
+    print("| machines | a change at each other one, p50 | target | | p99 | target | | at the last one, p50 |\n|" + "---|" * 8)
+    for size in sizes:
+        p50, p99 = (results[f"etcd.each.p{percent}.{size}"][0] for percent in (50, 99))
+        # The targets are for eight.
+        first, second = (verdict(p50 <= 5e4), verdict(p99 <= 5e5)) if size <= 8 else ("", "")
+        print(f"| {size} | {time(p50)} | {'≤ 50 ms' if first else '–'} | {first} | {time(p99)} "
+              f"| {'≤ 500 ms' if second else '–'} | {second} "
+              f"| {time(results[f'etcd.last.p50.{size}'][0])} |")
+    print("\nAll vaults are in one process, on disk, and each change is flushed in each of them.\n")
+    print("| items | to etcd, a second | to a new machine, a second | target | | 10,000 changes to one that was away | target | |\n|"
+          + "---|" * 8)
+    for name in sorted(name for name in results if name.startswith("etcd.take-in.")):
+        size = int(name.rsplit(".", 1)[1])
+        changed = min(size, 10_000)
+        taken, away = results[name][0], results[f"etcd.catch-up.{changed}"][0] * changed
+        print(f"| {size:,} | {1e6 / results[f'etcd.hand-on.{size}'][0]:,.0f} | {1e6 / taken:,.0f} | ≥ 5,000 "
+              f"| {verdict(taken <= 200)} | {time(away)} | ≤ 5 s | {verdict(away <= 5e6)} |")
+
+
 def rate(microseconds):
     """Of a GiB."""
     return f"{1.073741824e6 / microseconds:.2f} GB/s"
@@ -386,6 +421,8 @@ tpm2-tss with a key that stays loaded, and with the authorization and the secret
     load(table.results)
     foreign(table.results)
     passcode(table, sizes)
+    circle(table.results)
+    etcd(table.results)
 
     keychain, _ = table.results["process.keychain"]
     table.heading("Whole processes", "`keychain get`", "the other")

@@ -12,7 +12,8 @@ trap 'rm -rf "$place"' EXIT
 
 # Packing takes longer than the rest.
 export KEYCHAIN_COMPRESSION=none
-new=$(Scripts/install/debian.sh "$programs" "$place" 2>"$place/log") || { cat "$place/log" >&2; exit 1; }
+Scripts/install/debian.sh "$programs" "$place" >"$place/log" 2>&1 || { cat "$place/log" >&2; exit 1; }
+new=$(ls "$place"/swift-keychain_*.deb)
 # The same as a version before.
 old=$place/old.deb
 dpkg-deb --raw-extract "$new" "$place/former"
@@ -33,6 +34,7 @@ copy() {
     mount --rbind /dev "$root/dev"
     cp "$place/old.deb" "$root/run/old.deb"
     cp "$place"/swift-keychain_*.deb "$root/run/new.deb"
+    cp "$place"/swift-keychain-network_*.deb "$root/run/network.deb"
     exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
         KEYCHAIN_HOME=/var/lib/keychain /bin/bash -euo pipefail -c "$(declare -f life); life"
 }
@@ -51,6 +53,13 @@ life() {
     printf "correct horse" | keychain set mail alice
     dpkg --install /run/new.deb >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the upgrade keeps the vault" "correct horse" "$(keychain get mail alice)"
+    dpkg --install /run/network.deb >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
+    is "keychain-sync has its units" 2 "$(ls /usr/lib/systemd/{system,user}/keychain-sync.service | wc -l)"
+    is "keychain-broker starts" "$(keychain --version)" "$(keychain-broker --version)"
+    is "keychain-sync starts" "$(keychain --version)" "$(keychain-sync --version)"
+    dpkg --purge swift-keychain-network >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
+    is "keychain-broker is removed" "" "$(ls /usr/bin/keychain-broker 2>/dev/null || true)"
+    is "keychain-sync is removed" "" "$(ls /usr/bin/keychain-sync 2>/dev/null || true)"
     before=$(sums)
     dpkg --remove swift-keychain >/run/log 2>&1 || { cat /run/log >&2; exit 1; }
     is "the programs are removed" "" "$(ls /usr/bin/keychain* /usr/lib/*/pkcs11/libkeychain* 2>/dev/null || true)"

@@ -43,13 +43,18 @@ is() {
 
 version=$(Scripts/install/version.sh)
 package=$packages/swift-keychain_${version}_$(dpkg --print-architecture).deb
+network_package=$packages/swift-keychain-network_${version}_$(dpkg --print-architecture).deb
 
 # What the package has in it.
 content() {
     local tree=$place/content
     dpkg-deb -x "$package" "$tree"
-    is 'lintian has nothing to say' '' "$(lintian --allow-root --fail-on none --tag-display-limit 0 "$package" 2>&1)"
-    (cd "$packages" && sha256sum --quiet -c "${package##*/}.sha256") || fail 'the sum is right'
+    dpkg-deb -x "$network_package" "$tree"
+    is 'lintian has nothing to say' '' \
+        "$(lintian --allow-root --fail-on none --tag-display-limit 0 "$package" "$network_package" 2>&1)"
+    (cd "$packages" && sha256sum --quiet -c "${package##*/}.sha256" "${network_package##*/}.sha256") || fail 'the sums are right'
+    is 'the programs that speak to the network are in a package of their own' '/usr/bin/keychain-broker /usr/bin/keychain-sync' \
+        "$(dpkg-deb -c "$network_package" | awk '$6 ~ /bin\/./ { print substr($6, 2) }' | sort | xargs)"
     is 'no program changes its user' '' "$(find "$tree" -perm /7000)"
     is 'nobody but root writes a file' '' "$(find "$tree" ! -type l -perm /022)"
     is 'all belongs to root' '' "$(dpkg-deb -c "$package" | awk '$2 != "root/root"')"

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 . Scripts/check/checks.sh
 export KEYCHAIN_TEST_SCALE=soak
 bounds=(--test-bound 20000 --bound 80000)
-optimized=(-c release -Xswiftc -enable-testing --disable-xctest)
+optimized=(-c release -Xswiftc -enable-testing --disable-xctest "${traits[@]}")
 swift build "${optimized[@]}" --build-tests
 Scripts/check/run-tests.py "${bounds[@]}" "${groups[@]}" ${1:+--filter "$1"} \
     "$(swift build "${optimized[@]}" --show-bin-path)/swift-keychainPackageTests.xctest"

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Makes a package for Debian of the built programs, and a file with its sum.
+# Makes two packages for Debian of the built programs, and a file with the sum of each.
 #
-#   Scripts/install/debian.sh PROGRAMS TARGET
+#   Scripts/install/debian.sh PROGRAMS TARGET [NETWORK]
 #
-# PROGRAMS is the folder where they were built. The same programs and sources give the same bytes.
+# PROGRAMS is the folder where they were built, and NETWORK that of keychain-sync and keychain-broker if it is another one.
+# The same programs and sources give the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 programs=$(realpath "$1")
 mkdir -p "$2"
 target=$(realpath "$2")
+network=$(realpath "${3:-$1}")
 version=$(Scripts/install/version.sh)
 built=$("$programs/keychain" --version)
 [[ $built == "$version" ]] || {
@@ -18,7 +20,7 @@ built=$("$programs/keychain" --version)
 
 # The times of files and of the changelog. Outside of git it has to be given.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export SOURCE_DATE_EPOCH KEYCHAIN_SOURCE=$PWD KEYCHAIN_PROGRAMS=$programs
+export SOURCE_DATE_EPOCH KEYCHAIN_SOURCE=$PWD KEYCHAIN_PROGRAMS=$programs KEYCHAIN_NETWORK=$network
 export DEB_BUILD_OPTIONS='noautodbgsym nocheck' TZ=UTC LC_ALL=C.UTF-8
 umask 022
 
@@ -43,7 +45,9 @@ if ! (cd "$tree" && dpkg-buildpackage --build=binary --no-sign -d) >"$place/log"
     exit 1
 fi
 grep -E 'warning|error' "$place/log" >&2 || true
-package=$(cd "$place" && ls swift-keychain_*.deb)
-mv "$place/$package" "$target/$package"
-(cd "$target" && sha256sum "$package" >"$package.sha256")
-echo "$target/$package"
+for package in $(cd "$place" && ls ./*.deb); do
+    package=${package#./}
+    mv "$place/$package" "$target/$package"
+    (cd "$target" && sha256sum "$package" >"$package.sha256")
+    echo "$target/$package"
+done

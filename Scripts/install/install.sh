@@ -5,6 +5,7 @@
 #   Scripts/install/install.sh FOLDER PREFIX     FOLDER is where they were built
 #   Scripts/install/install.sh --remove PREFIX
 #   Scripts/install/install.sh --debian FOLDER PREFIX     in the folders in which Debian's programs look
+#   Scripts/install/install.sh --network FOLDER PREFIX    keychain-sync with its units and keychain-broker, and nothing else
 set -euo pipefail
 
 libraries=lib
@@ -15,6 +16,27 @@ if [[ $1 == --debian ]]; then
     shift
 fi
 prefix=$2
+if [[ $1 == --network ]]; then
+    prefix=$3
+    for program in keychain-sync keychain-broker; do install -s -D -m 755 "$2/$program" "$prefix/bin/$program"; done
+    # The program that it belongs to makes its page.
+    keychain=${KEYCHAIN_PROGRAMS:-$2}/keychain
+    [[ -e $keychain ]] || keychain=$prefix/bin/keychain
+    if [[ -e $keychain ]]; then
+        mkdir -p "$prefix/share/man/man8"
+        "$2/keychain-sync" --experimental-dump-help |
+            "$keychain" manual --directory "$prefix/share/man/man8" --daemon-help
+    else
+        echo 'keychain-sync(8) is not installed: run `make install` and then `make network` again' >&2
+    fi
+    for kind in system user; do
+        unit=$prefix/lib/systemd/$kind/keychain-sync.service
+        install -D -m 644 "Packaging/systemd/$kind/keychain-sync.service" "$unit"
+        sed -i -e "s|@bindir@|${prefix#"${DESTDIR:-}"}/bin|" "$unit"
+    done
+    echo "installed $prefix/bin/keychain-broker, $prefix/bin/keychain-sync, and its unit for the system and for users"
+    exit 0
+fi
 helpers=(git-credential-keychain docker-credential-keychain cargo-credential-keychain keychain-askpass keychain-browser)
 completions=(
     bash "$prefix/share/bash-completion/completions/keychain"
@@ -45,12 +67,13 @@ if [[ $1 == --remove ]]; then
     # Only a link to our own program goes; another `security` stays.
     if [[ $(readlink "$prefix/bin/security") == keychain ]]; then rm -f "$prefix/bin/security"; fi
     for ((i = 0; i < ${#units[@]}; i += 2)); do rm -f "$prefix/${units[i + 1]}"; done
+    rm -f "$prefix/bin/keychain-broker" "$prefix/bin/keychain-sync" "$prefix"/lib/systemd/{system,user}/keychain-sync.service
     rm -f "$prefix/bin/keychain" "$prefix/bin/keychaind" "${helpers[@]/#/$prefix/bin/}" \
         "$prefix/libexec/keychain-sqlcipher" \
         "$prefix/libexec/keychain-unlock-at-login" \
         "$prefix/$module" \
         "$manual"/keychain.1 "$manual"/keychain-*.1 \
-        "$daemon_manual"/keychaind.8 \
+        "$daemon_manual"/keychaind.8 "$daemon_manual"/keychain-sync.8 \
         "${completions[1]}" "${completions[3]}" "${completions[5]}"
     exit 0
 fi

@@ -80,6 +80,13 @@ if ((tests)); then
     ldconfig -p | grep -q 'libarchive\.so\.13 ' || missing+=(libarchive13)
     # Commits that are signed through it.
     command -v git >/dev/null || missing+=(git)
+    # With git, what brings a circle's folder to other machines.
+    command -v syncthing >/dev/null || missing+=(syncthing)
+    command -v rsync >/dev/null || missing+=(rsync)
+    # A server of HTTP/2 for the broker, and programs that use a secret through it.
+    /usr/bin/python3 -c 'import h2' 2>/dev/null || missing+=(python3-h2)
+    /usr/bin/python3 -c 'import requests, httpx' 2>/dev/null || missing+=(python3-requests python3-httpx)
+    /usr/bin/python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
     # The list of public suffixes.
     compgen -G '/usr/lib/*/libpsl.so.5' >/dev/null || compgen -G '/lib/*/libpsl.so.5' >/dev/null || missing+=(libpsl5)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
@@ -167,6 +174,9 @@ if ((tests)); then
     # Version 9.20 or later takes keys from a provider of OpenSSL.
     [[ $(dnssec-keyfromlabel -V 2>/dev/null) =~ \ 9\.(2[0-9]|[3-9][0-9])\. ]] || missing+=(bind9-utils)
     [[ $(java --list-modules 2>/dev/null) == *jdk.crypto.cryptoki* ]] || missing+=(default-jre-headless)
+    # A store through which vaults meet. Its package starts it: `systemctl disable --now etcd` where that is not wanted.
+    command -v etcd >/dev/null || missing+=(etcd-server)
+    command -v etcdctl >/dev/null || missing+=(etcd-client)
     # What makes the package for Debian.
     command -v dpkg-buildpackage >/dev/null || missing+=(dpkg-dev)
     command -v dh >/dev/null || missing+=(debhelper)

@@ -16,10 +16,12 @@ struct CircleCommand: DocumentedCommand {
     static let details = """
         The vaults of a circle trust each other. What one of them stores as synchronizable in an access group of the \
         circle (`keychain set --synchronizable`) appears in all others that got the group. It travels through a \
-        folder that something else brings to each machine: Syncthing, git, rsync, NFS, or a stick. Whoever has the \
-        folder sees how many items there are and when they change, and neither their names nor their secrets.
+        folder that something else brings to each machine: Syncthing, git, rsync, NFS, or a stick; or through etcd. Whoever \
+        has the folder or etcd sees how many items there are and when they change, and neither their names nor their \
+        secrets.
 
-        Each command also has items travel. `keychain circle sync --watch` does so all the time.
+        With a folder, each command also has items travel, and `keychain circle sync --watch` does so all the time. With \
+        etcd, the program `keychain-sync` does.
         """
     static let examples = [
         Example("On the first machine", "keychain circle create --folder ~/Sync"),
@@ -31,8 +33,10 @@ struct CircleCommand: DocumentedCommand {
         "circle",
         subcommands: [
             CreateCircleCommand.self, InviteCommand.self, JoinCommand.self, ApproveCommand.self, RefuseCommand.self,
-            ListCircleCommand.self, ConflictsCommand.self, AddGroupCommand.self, SyncCommand.self,
+            EndInvitationCommand.self, ListCircleCommand.self, CircleStatusCommand.self, CircleDoctorCommand.self,
+            ConflictsCommand.self, AddGroupCommand.self, SyncCommand.self,
             MoveCircleCommand.self,
-            RemoveMemberCommand.self, LeaveCircleCommand.self,
+            RemoveMemberCommand.self, LeaveCircleCommand.self, CircleRecoveryKeyCommand.self,
+            RecoverCircleCommand.self,
         ])
 }

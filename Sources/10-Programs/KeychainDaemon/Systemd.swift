@@ -3,7 +3,7 @@ import CLibrary
 import SystemLibraries
 
 /// The parts of systemd's interface that a daemon needs, without its library.
-enum Systemd {
+package enum Systemd {
     /// What a listening socket is for.
     enum SocketPurpose: String {
         /// The daemon's own protocol.
@@ -59,7 +59,7 @@ enum Systemd {
     }
 
     /// Tells the service manager the daemon's state (sd_notify(3)).
-    static func notify(_ message: String) {
+    package static func notify(_ message: String) {
         guard let path = Environment.value(of: "NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
             return
         }

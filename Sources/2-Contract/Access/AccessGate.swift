@@ -91,8 +91,10 @@ package struct AccessGate: Sendable {
     ///   - items: How many items were handed out or changed.
     ///   - digests: Which items those were; empty for those that the request names.
     ///   - failure: Why it was not done; nil when it was.
+    ///   - brokered: What the client tells of a request, if that is what is recorded.
     package func record(
-        _ authorization: Authorization, items: Int? = nil, digests: [UInt64] = [], failure: AuditFailure? = nil
+        _ authorization: Authorization, items: Int? = nil, digests: [UInt64] = [], failure: AuditFailure? = nil,
+        brokered: BrokeredRequest? = nil
     ) {
         guard isRecording else { return }
         var request = authorization.request
@@ -100,7 +102,8 @@ package struct AccessGate: Sendable {
         audit.record(
             AuditEvent(
                 authorization.event, client: authorization.client.identifier, program: authorization.client.program,
-                process: authorization.client.process, operation: request, items: items, failure: failure))
+                process: authorization.client.process, operation: request, items: items, failure: failure,
+                request: brokered))
     }
 
     /// Records what is no operation on items, such as ``AuditEvent/Kind/unlocked``.

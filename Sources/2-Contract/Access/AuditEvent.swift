@@ -11,6 +11,8 @@ package struct AuditEvent: Sendable, Equatable {
         case purged
         /// A key that the enclave keeps signed, decrypted or agreed, or a class key wrapped or opened a file's.
         case used
+        /// A program used secrets through a broker, as the broker tells it.
+        case brokered
         /// The vault's state or soundness was looked at.
         case inspected
         /// Access control said no, and nothing was done.
@@ -48,8 +50,8 @@ package struct AuditEvent: Sendable, Equatable {
         /// are the daemon's own.
         package var isFree: Bool {
             switch self {
-            case .read, .listed, .inspected, .written, .deleted, .purged, .used, .refused, .authenticated,
-                .authenticationFailed, .authenticationCanceled:
+            case .read, .listed, .inspected, .written, .deleted, .purged, .used, .brokered, .refused,
+                .authenticated, .authenticationFailed, .authenticationCanceled:
                 true
             case .agreementKeyReplaced, .erased, .unlocked, .locked, .unlockFailed, .passcodeSet, .passcodeChanged,
                 .passcodeRemoved, .keysRenewed, .recoveryKeyMade, .recovered, .deviceSecretPutBack, .backedUp,
@@ -73,10 +75,13 @@ package struct AuditEvent: Sendable, Equatable {
     package var items: Int?
     /// Nil when it was done.
     package var failure: AuditFailure?
+    /// For ``Kind/brokered``.
+    package var request: BrokeredRequest?
 
     package init(
         _ kind: Kind, client: String, program: ServedProgram? = nil, process: ClientProcess? = nil,
-        operation: AccessRequest? = nil, items: Int? = nil, failure: AuditFailure? = nil
+        operation: AccessRequest? = nil, items: Int? = nil, failure: AuditFailure? = nil,
+        request: BrokeredRequest? = nil
     ) {
         self.kind = kind
         self.client = client
@@ -85,6 +90,7 @@ package struct AuditEvent: Sendable, Equatable {
         self.operation = operation
         self.items = items
         self.failure = failure
+        self.request = request
     }
 }
 

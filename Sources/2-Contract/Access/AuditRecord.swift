@@ -19,6 +19,8 @@ package struct AuditRecord: Codable, Sendable, Equatable {
     package var itemDigests: [String]?
     package var items: Int?
     package var failure: String?
+    /// What a broker tells of a request.
+    package var request: BrokeredRequest?
     /// How many equal events the record stands for, where it is not one.
     package var count: Int?
     /// When the last of them was.
@@ -65,6 +67,6 @@ package struct AuditRecord: Codable, Sendable, Equatable {
         case itemClass = "class"
         case group
         case itemDigests = "item"
-        case items, failure, count, until, missed, lost, torn, key, previous, other, log
+        case items, failure, request, count, until, missed, lost, torn, key, previous, other, log
     }
 }

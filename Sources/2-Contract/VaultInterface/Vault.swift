@@ -41,6 +41,30 @@ extension Vault {
     /// Returns a stream with an element after each change, whatever it touches.
     package func changes() -> AsyncStream<VaultChange> { changes { .everyone } }
 
+    /// Returns a stream of the occasions to read the vault again: an element after each change to it, by this or
+    /// another process, and after each unlocking.
+    ///
+    /// Several at once may come as one element. Of a vault that is unlocked now, the first comes at once. The stream
+    /// is for one consumer. It ends when its task is canceled, and when the vault tells of no more changes.
+    package func occasions() -> AsyncStream<Void> {
+        let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        // Listening begins here and not in the tasks, so that nothing is missed before they run.
+        let (changes, lockEvents) = (changes(), lockEvents())
+        let tasks = [
+            Task {
+                for await _ in changes { occasion.yield() }
+                occasion.finish()
+            },
+            Task {
+                for await event in lockEvents where event == .unlocked { occasion.yield() }
+            },
+        ]
+        occasion.onTermination = { _ in
+            for task in tasks { task.cancel() }
+        }
+        return occasions
+    }
+
     /// Performs an operation that sends nothing before its reply.
     @discardableResult
     package func perform<Operation: UnaryOperation>(

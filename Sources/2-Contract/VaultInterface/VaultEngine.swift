@@ -38,7 +38,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
         CopyKeyObjects.self, UseKey.self, AddKey.self, StoreCertificate.self, CopyPassword.self,
         ReadCircle.self, ChangeCircle.self, CollectCircleObjects.self, TakeCircleObjects.self,
-        ReadCircleConflicts.self,
+        ReadCircleConflicts.self, RecordRequest.self,
     ]
 }
 
@@ -176,6 +176,7 @@ package protocol CircleKeeping: Sendable {
 package protocol AuditReading: Sendable {
     func records(_ operation: ReadAudit, as client: Client, send: Sink<AuditRecord>) throws(VaultError) -> Int
     func verify(_ operation: VerifyAudit, as client: Client) throws(VaultError) -> AuditReport
+    func record(_ operation: RecordRequest, as client: Client) throws(VaultError)
 }
 
 /// Keys that never leave the enclave.

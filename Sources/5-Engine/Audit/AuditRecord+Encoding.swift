@@ -25,6 +25,7 @@ extension AuditRecord {
         }
         add(.items, number: items)
         add(.failure, failure)
+        if let request { text += #","\#(CodingKeys.request.rawValue)":\#(Self.object(request))"# }
         add(.count, number: count)
         add(.until, number: until)
         add(.missed, number: missed)
@@ -34,6 +35,21 @@ extension AuditRecord {
         add(.previous, previous)
         add(.other, number: other)
         return Data(text.utf8)
+    }
+
+    private static func object(_ request: BrokeredRequest) -> String {
+        let secrets = request.secrets.map(quoted).joined(separator: ",")
+        var text = #"{"outcome":"\#(request.outcome.rawValue)","secrets":[\#(secrets)],"host":\#(quoted(request.host))"#
+        text += #","port":\#(request.port),"sent":\#(request.sent),"received":\#(request.received)"#
+        if let status = request.status { text += #","status":\#(status)"# }
+        let texts = [
+            ("program", request.program), ("method", request.method), ("path", request.path),
+            ("reason", request.reason),
+        ]
+        for (name, value) in texts {
+            if let value { text += #","\#(name)":\#(quoted(value))"# }
+        }
+        return text + "}"
     }
 
     /// Returns a JSON string in ASCII. Escapes all other characters, so that a line shows its contents.
@@ -64,6 +80,7 @@ extension AuditRecord {
         if let digests = event.operation?.itemDigests, !digests.isEmpty { itemDigests = digests.map(Self.digest) }
         items = event.items
         failure = event.failure?.rawValue
+        request = event.request
     }
 
     /// Returns the digest of an item as a record has it: 16 hexadecimal digits.

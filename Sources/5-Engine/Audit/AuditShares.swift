@@ -114,6 +114,7 @@ package struct AuditShares {
         let isPlain = event.client.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
         // 19 bytes for each digest with its quotes and comma.
         let digests = event.operation?.itemDigests.count ?? 0
-        return 450 + (digests > 0 ? 10 + 19 * digests : 0) + (isPlain ? min(event.client.utf8.count, 256) : 6 * 256)
+        return 450 + (event.request?.size ?? 0) + (digests > 0 ? 10 + 19 * digests : 0)
+            + (isPlain ? min(event.client.utf8.count, 256) : 6 * 256)
     }
 }

@@ -10,6 +10,8 @@ package enum CircleError: Error, Equatable {
     case notPermitted(String)
     /// It does not follow what is known: an entry of the log with another number or another entry before it.
     case outOfOrder
+    /// An entry of the log that only later software understands: the version, if the entry says so.
+    case needsLater(String?)
 
     /// What went wrong, in words that name no contents.
     package var reason: String {
@@ -19,6 +21,8 @@ package enum CircleError: Error, Equatable {
         case .forged(let what): "\(what) that does not verify"
         case .notPermitted(let why): why
         case .outOfOrder: "an entry that does not follow the last one"
+        case .needsLater(let version?): "the circle needs version \(version) of this program: install it"
+        case .needsLater(nil): "the circle needs a later version of this program: install it"
         }
     }
 }

@@ -19,6 +19,20 @@ enum CircleForm {
         }
     }
 
+    /// Derives a private key: the first of those that `make` takes.
+    ///
+    /// - Parameter salt: A byte from 0 on is added.
+    static func privateKey<Key>(
+        from secret: SymmetricKey, salt: Data, _ purpose: String, _ make: (SymmetricKey) -> Key?
+    ) -> Key {
+        var round: UInt8 = 0
+        while true {
+            // The chance of a number that is no private key on P-256 is 2^-32 for each round.
+            if let key = make(key(from: secret, salt: salt + [round], purpose)) { return key }
+            round &+= 1
+        }
+    }
+
     /// Reads all of `encoded`.
     static func read<Value>(
         _ encoded: Data, as what: String, _ body: (inout FrameReader) throws -> Value

@@ -32,13 +32,8 @@ package struct Invitation: Sendable {
 
     /// The key pair of the invitation in the circle whose log begins with the entry with the digest `pin`.
     func key(pin: Data) -> P256.Signing.PrivateKey {
-        var round: UInt8 = 0
-        while true {
-            // The chance of a number that is no private key is 2^-32 for each round.
-            let number = CircleForm.key(from: secret, salt: pin + [round], "invitation")
-            let key = number.withUnsafeBytes { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
-            if let key { return key }
-            round &+= 1
+        CircleForm.privateKey(from: secret, salt: pin, "invitation") { number in
+            number.withUnsafeBytes { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
         }
     }
 
@@ -51,6 +46,47 @@ package struct Invitation: Sendable {
     /// The name of the invitation in the log.
     package func identifier(pin: Data) -> Identifier16 {
         CircleForm.key(from: secret, salt: pin, "invitation-name").withUnsafeBytes { Identifier16(digest: $0) }
+    }
+}
+
+/// What an invitation promises, and demands, that only members of the circle may know.
+///
+///     number of access groups (2), and for each length (2) and name; number of attestation keys (2), and for each
+///     length (2) and name (Documentation/Specify/Formats/Enclave.md, "Attestations")
+package struct InvitationTerms: Sendable, Hashable {
+    /// The access groups whose items the vaults get. If it is empty, the person who admits chooses.
+    package var groups: [String]
+    /// The names of the attestation keys of the TPMs that may attest; empty if a person looks at each.
+    package var attesters: [Data]
+
+    package init(groups: [String] = [], attesters: [Data] = []) { (self.groups, self.attesters) = (groups, attesters) }
+
+    /// The most of each.
+    package static let most = 1_000
+    private static let what = "terms of an invitation"
+
+    package var encoded: Data {
+        let buffer = FrameBuffer()
+        buffer.append(UInt16(truncatingIfNeeded: groups.count))
+        for group in groups { buffer.append(shortCounted: Data(group.utf8)) }
+        buffer.append(UInt16(truncatingIfNeeded: attesters.count))
+        for attester in attesters { buffer.append(shortCounted: attester) }
+        return buffer.data
+    }
+
+    package init(decoding encoded: Data) throws(CircleError) {
+        self = try CircleForm.read(encoded, as: Self.what) { reader in
+            func list<Value>(_ read: (inout FrameReader) throws(FrameError) -> Value) throws -> [Value] {
+                let count = Int(try reader.integer(UInt16.self))
+                guard count <= Self.most else { throw CircleError.malformed(Self.what) }
+                var values: [Value] = []
+                for _ in 0..<count { values.append(try read(&reader)) }
+                return values
+            }
+            return InvitationTerms(
+                groups: try list { (reader) throws(FrameError) in try reader.shortText() },
+                attesters: try list { (reader) throws(FrameError) in try reader.shortCounted() })
+        }
     }
 }
 
@@ -68,7 +104,11 @@ package struct Invitation: Sendable {
 /// The body is sealed with AES-256-GCM under the invitation's key for requests; the additional data is
 /// "swift-keychain/circle/v1/join-request" ‖ the first 105 bytes.
 ///
-///     body: keys (2,531), length (2) and name of the machine, formats that it reads (4), length (4) and attestation
+///     body: keys (2,531), length (2) and name of the machine, formats that it reads (4), length (4) and attestations
+///
+/// Attestations are three (Documentation/Specify/Formats/Enclave.md), each with its length (4): of the signing key, and
+/// of the agreement keys, first that for the time while unlocked. The second and the third have no certificates. The
+/// nonce of each is ``attestationNonce(_:_:_:)``.
 ///
 /// The proof is a signature, which any member can check years later in the log.
 package struct JoinRequest: Sendable, Hashable {
@@ -141,6 +181,13 @@ package struct JoinRequest: Sendable, Hashable {
 
     static func message(_ circle: Identifier16, _ invitation: Identifier16, _ keys: MemberKeys) -> Data {
         CircleForm.label("join") + circle.bytes + invitation.bytes + keys.fingerprint
+    }
+
+    /// What the TPM of a vault signs with its attestations, so that they count for one request only.
+    package static func attestationNonce(
+        _ circle: Identifier16, _ invitation: Identifier16, _ keys: MemberKeys
+    ) -> Data {
+        (CircleForm.label("attestation") + circle.bytes + invitation.bytes + keys.fingerprint).sha256
     }
 
     /// Opens the request, and makes sure that who made it knows the invitation.

@@ -26,7 +26,8 @@ package struct MemberRights: OptionSet, Sendable, Hashable {
 ///     offset  bytes  field
 ///          0      8  "SKCIRCLE"
 ///          8      1  format, 1
-///          9      1  type: 1 create, 2 invite, 3 admit, 4 remove, 5 leave, 6 end an invitation
+///          9      1  type: 1 create, 2 invite, 3 admit, 4 remove, 5 leave, 6 end an invitation, 7 minimum, 9 recover,
+///                   10 recovery key
 ///         10     16  circle
 ///         26      4  number of the entry
 ///         30     32  SHA-256 of the entry before; zeros in the first
@@ -41,12 +42,17 @@ package struct MemberRights: OptionSet, Sendable, Hashable {
 ///     create  keys (2,531), name of the machine, commitment of the circle's key (32), formats that the member
 ///             reads (4)
 ///     invite  invitation (16), how many it admits (2), deadline (8), rights (1), flags (1), the invitation's
-///             public key (33), key of its requests, sealed as a name
+///             public key (33), key of its requests, sealed as a name, and its terms, sealed as a name
+///             (``InvitationTerms``)
 ///     admit   number of the member (4), rights (1), invitation (16), keys (2,531), proof (64), name of the machine,
 ///             SHA-256 of the attestation (32) or zeros, formats that the member reads (4)
 ///     remove  number of the member (4)
 ///     leave   nothing: the signer leaves
 ///     end     invitation (16)
+///     minimum formats that each member has to read (4), length (2) and text: the version of the software that does
+///     recover number of the member (4), keys (2,531), name of the machine, formats that the member reads (4); the
+///             signer is 0, and the recovery key signs
+///     key     keys of the recovery key (2,531)
 package struct MembershipEntry: Sendable, Hashable {
     package static let mostBytes = 64 << 10
     private static let magic = "SKCIRCLE"
@@ -74,14 +80,16 @@ package struct MembershipEntry: Sendable, Hashable {
         package var key: Data
         /// ``Invitation/requestKey(pin:)``, sealed under the circle's key.
         package var sealedRequestKey: Data
+        /// ``InvitationTerms``, sealed under the circle's key.
+        package var sealedTerms: Data
 
         package init(
             invitation: Identifier16, count: UInt16, deadline: HybridTime, rights: MemberRights, flags: InvitationFlags,
-            key: Data, sealedRequestKey: Data
+            key: Data, sealedRequestKey: Data, sealedTerms: Data
         ) {
             (self.invitation, self.count, self.deadline) = (invitation, count, deadline)
             (self.rights, self.flags, self.key) = (rights, flags, key)
-            self.sealedRequestKey = sealedRequestKey
+            (self.sealedRequestKey, self.sealedTerms) = (sealedRequestKey, sealedTerms)
         }
     }
 
@@ -106,6 +114,18 @@ package struct MembershipEntry: Sendable, Hashable {
         }
     }
 
+    /// A member that the recovery key admitted.
+    package struct Recovery: Sendable, Hashable {
+        package var number: UInt32
+        package var keys: MemberKeys
+        package var sealedName: Data
+        package var formats: UInt32
+
+        package init(number: UInt32, keys: MemberKeys, sealedName: Data, formats: UInt32) {
+            (self.number, self.keys, self.sealedName, self.formats) = (number, keys, sealedName, formats)
+        }
+    }
+
     package enum Body: Sendable, Hashable {
         case create(Creation)
         case invite(Offer)
@@ -113,6 +133,13 @@ package struct MembershipEntry: Sendable, Hashable {
         case remove(UInt32)
         case leave
         case end(Identifier16)
+        /// Formats that each member has to read, and the version of the software that does.
+        case minimum(formats: UInt32, version: String)
+        case recover(Recovery)
+        /// The recovery key from now on.
+        case recoveryKey(MemberKeys)
+        /// Later software made it. It may remove somebody, so nothing after it counts for this software.
+        case unknown(type: UInt8, Data)
     }
 
     package let circle: Identifier16
@@ -196,6 +223,10 @@ package struct MembershipEntry: Sendable, Hashable {
         case .remove: 4
         case .leave: 5
         case .end: 6
+        case .minimum: 7
+        case .recover: 9
+        case .recoveryKey: 10
+        case .unknown(let type, _): type
         }
     }
 
@@ -215,6 +246,7 @@ package struct MembershipEntry: Sendable, Hashable {
             buffer.append(offer.flags.rawValue)
             buffer.appendRaw(offer.key)
             buffer.append(shortCounted: offer.sealedRequestKey)
+            buffer.append(shortCounted: offer.sealedTerms)
         case .admit(let admission):
             buffer.append(admission.number)
             buffer.append(admission.rights.rawValue)
@@ -227,6 +259,16 @@ package struct MembershipEntry: Sendable, Hashable {
         case .remove(let number): buffer.append(number)
         case .leave: break
         case .end(let invitation): buffer.appendRaw(invitation.bytes)
+        case .minimum(let formats, let version):
+            buffer.append(formats)
+            buffer.append(shortCounted: Data(version.utf8))
+        case .recover(let recovery):
+            buffer.append(recovery.number)
+            buffer.appendRaw(recovery.keys.encoded)
+            buffer.append(shortCounted: recovery.sealedName)
+            buffer.append(recovery.formats)
+        case .recoveryKey(let keys): buffer.appendRaw(keys.encoded)
+        case .unknown(_, let bytes): buffer.appendRaw(bytes)
         }
         return buffer.data
     }
@@ -246,7 +288,7 @@ package struct MembershipEntry: Sendable, Hashable {
                         deadline: HybridTime(rawValue: try reader.integer()),
                         rights: MemberRights(rawValue: try reader.integer()),
                         flags: InvitationFlags(rawValue: try reader.integer()), key: Data(try reader.take(33)),
-                        sealedRequestKey: try reader.shortCounted()))
+                        sealedRequestKey: try reader.shortCounted(), sealedTerms: try reader.shortCounted()))
             case 3:
                 .admit(
                     Admission(
@@ -257,8 +299,14 @@ package struct MembershipEntry: Sendable, Hashable {
             case 4: .remove(try reader.integer())
             case 5: .leave
             case 6: .end(try Identifier16(from: &reader))
-            // What cannot be understood is not skipped: it may remove somebody.
-            default: throw CircleError.unknownFormat(Self.what)
+            case 7: .minimum(formats: try reader.integer(), version: try reader.shortText())
+            case 9:
+                .recover(
+                    Recovery(
+                        number: try reader.integer(), keys: try MemberKeys(from: &reader),
+                        sealedName: try reader.shortCounted(), formats: try reader.integer()))
+            case 10: .recoveryKey(try MemberKeys(from: &reader))
+            default: .unknown(type: type, Data(try reader.take(reader.remaining)))
             }
         }
     }

@@ -14,6 +14,8 @@ package struct MembershipLog: Sendable {
         package let attestation: Data
         /// The number of the entry that admitted it.
         package let admitted: UInt32
+        /// The invitation with which it came; nil for the first member and for one that the recovery key admitted.
+        package let invitation: Identifier16?
         /// The number of the entry with which it was removed, or left; nil while it is a member.
         package fileprivate(set) var removed: UInt32?
     }
@@ -38,6 +40,15 @@ package struct MembershipLog: Sendable {
     package private(set) var members: [UInt32: Member]
     package private(set) var invitations: [Identifier16: OpenInvitation] = [:]
     package private(set) var lastTime: HybridTime
+    /// The public halves of the recovery key; nil if there is none.
+    package private(set) var recovery: MemberKeys?
+    /// Who set it.
+    private var recoverySetter: UInt32?
+    /// The formats that each member has to read.
+    package private(set) var minimum: UInt32 = 0
+
+    /// The formats that this software reads, one bit for each.
+    package static let formats: UInt32 = 1
 
     /// The first entry of a circle, which makes its first member, with all rights.
     ///
@@ -56,7 +67,7 @@ package struct MembershipLog: Sendable {
         members = [
             1: Member(
                 number: 1, keys: creation.keys, rights: .all, sealedName: creation.sealedName,
-                formats: creation.formats, attestation: Data(count: 32), admitted: 0)
+                formats: creation.formats, attestation: Data(count: 32), admitted: 0, invitation: nil)
         ]
     }
 
@@ -85,10 +96,16 @@ package struct MembershipLog: Sendable {
         let entry = try MembershipEntry(decoding: encoded)
         guard entry.circle == circle else { throw .notPermitted("an entry of another circle") }
         guard entry.number == count, entry.previous == head else { throw .outOfOrder }
-        guard let signer = member(entry.signer) else { throw .notPermitted("an entry of somebody who is no member") }
-        try entry.check(signedBy: signer.keys)
+        try check(entry)
         var changed = self
-        try changed.apply(entry, by: signer)
+        if case .recover(let recovered) = entry.body {
+            try changed.recover(recovered, entry)
+        } else {
+            guard let signer = member(entry.signer) else {
+                throw .notPermitted("an entry of somebody who is no member")
+            }
+            try changed.apply(entry, by: signer)
+        }
         changed.head = entry.digest
         changed.count += 1
         changed.lastTime = max(lastTime, entry.time)
@@ -96,9 +113,19 @@ package struct MembershipLog: Sendable {
         return entry
     }
 
+    /// Makes sure that who signed an entry is a member, or has the recovery key.
+    package func check(_ entry: MembershipEntry) throws(CircleError) {
+        if case .recover = entry.body {
+            guard entry.signer == 0, let recovery else { throw .notPermitted("a recovery without a recovery key") }
+            return try entry.check(signedBy: recovery)
+        }
+        guard let signer = member(entry.signer) else { throw .notPermitted("an entry of somebody who is no member") }
+        try entry.check(signedBy: signer.keys)
+    }
+
     private mutating func apply(_ entry: MembershipEntry, by signer: Member) throws(CircleError) {
         switch entry.body {
-        case .create: throw .notPermitted("a circle in a circle")
+        case .create, .recover: throw .notPermitted("a circle in a circle")
         case .invite(let offer):
             try require(.admit, of: signer)
             guard offer.rights.isSubset(of: signer.rights) else {
@@ -116,6 +143,11 @@ package struct MembershipLog: Sendable {
             guard member(number) != nil else { throw .notPermitted("the removal of somebody who is no member") }
             try checkSomebodyIsLeft(without: number)
             members[number]?.removed = entry.number
+            // Who was removed knows the words of the invitations that it made, and the recovery key.
+            for (name, invitation) in invitations where invitation.inviter == number {
+                invitations[name]?.isEnded = true
+            }
+            if recoverySetter == number { (recovery, recoverySetter) = (nil, nil) }
         case .leave:
             try checkSomebodyIsLeft(without: signer.number)
             members[signer.number]?.removed = entry.number
@@ -123,11 +155,44 @@ package struct MembershipLog: Sendable {
             try require(.admit, of: signer)
             guard invitations[invitation] != nil else { throw .notPermitted("the end of an unknown invitation") }
             invitations[invitation]?.isEnded = true
+        case .minimum(let formats, let version):
+            try require([.admit, .remove], of: signer)
+            guard formats & ~Self.formats == 0 else { throw .needsLater(version) }
+            minimum |= formats
+        case .recoveryKey(let keys):
+            try require([.admit, .remove], of: signer)
+            guard recovery != keys, !members.values.contains(where: { $0.keys.signing == keys.signing }) else {
+                throw .notPermitted("a recovery key that is in use")
+            }
+            (recovery, recoverySetter) = (keys, signer.number)
+        case .unknown: throw .needsLater(nil)
         }
     }
 
-    private func require(_ right: MemberRights, of signer: Member) throws(CircleError) {
-        guard signer.rights.contains(right) else { throw .notPermitted("an entry of a member without the right") }
+    /// Admits a member with all rights, without a member.
+    private mutating func recover(
+        _ recovered: MembershipEntry.Recovery, _ entry: MembershipEntry
+    ) throws(CircleError) {
+        try checkNewcomer(recovered.number, recovered.keys, recovered.formats)
+        members[recovered.number] = Member(
+            number: recovered.number, keys: recovered.keys, rights: .all, sealedName: recovered.sealedName,
+            formats: recovered.formats, attestation: Data(count: 32), admitted: entry.number, invitation: nil)
+    }
+
+    private func checkNewcomer(_ number: UInt32, _ keys: MemberKeys, _ formats: UInt32) throws(CircleError) {
+        guard number == nextNumber else { throw .notPermitted("an admission with another number") }
+        // A removed machine that comes back has new keys.
+        guard !members.values.contains(where: { $0.keys.signing == keys.signing }), keys.signing != recovery?.signing
+        else { throw .notPermitted("an admission with the keys of another member") }
+        guard formats & minimum == minimum else {
+            throw .notPermitted("an admission of software that does not read what the circle needs")
+        }
+    }
+
+    private func require(_ rights: MemberRights, of signer: Member) throws(CircleError) {
+        guard signer.rights.isSuperset(of: rights) else {
+            throw .notPermitted("an entry of a member without the right")
+        }
     }
 
     /// Nobody could admit or remove anybody any more.
@@ -146,11 +211,7 @@ package struct MembershipLog: Sendable {
         guard admission.rights.isSubset(of: invitation.offer.rights) else {
             throw .notPermitted("an admission with more rights than the invitation has")
         }
-        guard admission.number == nextNumber else { throw .notPermitted("an admission with another number") }
-        // A removed machine that comes back has new keys.
-        guard !members.values.contains(where: { $0.keys.signing == admission.keys.signing }) else {
-            throw .notPermitted("an admission with the keys of another member")
-        }
+        try checkNewcomer(admission.number, admission.keys, admission.formats)
         if invitation.offer.flags.contains(.requiresAttestation), admission.attestation == Data(count: 32) {
             throw .notPermitted("an admission without the attestation that the invitation asks for")
         }
@@ -160,20 +221,24 @@ package struct MembershipLog: Sendable {
         members[admission.number] = Member(
             number: admission.number, keys: admission.keys, rights: admission.rights,
             sealedName: admission.sealedName, formats: admission.formats, attestation: admission.attestation,
-            admitted: entry.number)
+            admitted: entry.number, invitation: admission.invitation)
     }
 }
 
 /// Which of two entries with the same number and the same predecessor counts, where the store cannot decide: two
 /// members wrote into their own folders at once.
 extension MembershipEntry {
-    /// A removal counts before all else, then the entry of the member with the lower number, then the one with the
-    /// lower digest. The member that made the other one makes it again.
+    /// A removal counts before all else, then a new recovery key, then the entry of the member with the lower number,
+    /// then the one with the lower digest. The member that made the other one makes it again.
     package func precedes(_ other: MembershipEntry) -> Bool {
         if isRemoval != other.isRemoval { return isRemoval }
+        // Or a recovery key that was replaced would undo that.
+        if setsRecoveryKey != other.setsRecoveryKey { return setsRecoveryKey }
         if signer != other.signer { return signer < other.signer }
         return digest.lexicographicallyPrecedes(other.digest)
     }
 
     private var isRemoval: Bool { if case .remove = body { true } else { false } }
+
+    private var setsRecoveryKey: Bool { if case .recoveryKey = body { true } else { false } }
 }

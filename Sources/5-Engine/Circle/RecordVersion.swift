@@ -21,6 +21,11 @@ package struct RecordVersion: Sendable, Hashable, Comparable {
         member = try reader.integer()
     }
 
+    /// - Parameter encoded: ``data``.
+    package init(decoding encoded: Data) throws(CircleError) {
+        self = try CircleForm.read(encoded, as: "version") { try RecordVersion(from: &$0) }
+    }
+
     package func encode(to buffer: FrameBuffer) {
         buffer.append(time.rawValue)
         buffer.append(member)
@@ -62,10 +67,6 @@ package struct Ancestors: Sendable, Hashable {
             guard let oldest = times.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { break }
             times[oldest.key] = nil
         }
-    }
-
-    package mutating func formUnion(_ other: Ancestors) {
-        for (member, time) in other.times { insert(RecordVersion(time: time, member: member)) }
     }
 
     /// The number (1), and for each member, ascending by number: the number (4), the time (8).

@@ -22,7 +22,8 @@ import Frames
 /// signature is over "swift-keychain/circle/v1/view-entry-signature" ‖ the first 53 bytes ‖ SHA-256(what is sealed).
 ///
 ///     body: SHA-256 of the entry before (32), zeros in the first; time (8); commitments of the two keys, first of
-///     that for the time while unlocked (64); 1 if this generation is closed, else 0; length (2) and name of the view;
+///     that for the time while unlocked (64); SHA-256 of the keys of the recovery key for which the keys of this
+///     generation were sealed, or zeros (32); 1 if this generation is closed, else 0; length (2) and name of the view;
 ///     number of holders (4), and their numbers, ascending (4 each)
 package struct ViewEntry: Sendable, Hashable {
     private static let magic = "SKVIEWEN"
@@ -45,6 +46,8 @@ package struct ViewEntry: Sendable, Hashable {
         /// Of the view's keys, by class.
         package var whileUnlocked: Data
         package var afterFirstUnlock: Data
+        /// The fingerprint of the recovery key that opens this generation; zeros for none.
+        package var recovery: Data
         /// Whether nothing is sealed under this generation any more: a later one has everything.
         package var isClosed: Bool
         /// The access group whose items are in the view.
@@ -52,13 +55,17 @@ package struct ViewEntry: Sendable, Hashable {
         package var holders: Set<UInt32>
 
         package init(
-            previous: Data, time: HybridTime, whileUnlocked: Data, afterFirstUnlock: Data, isClosed: Bool = false,
-            name: String, holders: Set<UInt32>
+            previous: Data, time: HybridTime, whileUnlocked: Data, afterFirstUnlock: Data,
+            recovery: Data = Self.noRecovery, isClosed: Bool = false, name: String, holders: Set<UInt32>
         ) {
             (self.previous, self.time, self.isClosed) = (previous, time, isClosed)
+            self.recovery = recovery
             (self.whileUnlocked, self.afterFirstUnlock) = (whileUnlocked, afterFirstUnlock)
             (self.name, self.holders) = (name, holders)
         }
+
+        /// What ``recovery`` is without a recovery key.
+        package static let noRecovery = Data(count: 32)
 
         package func commitment(_ keyClass: KeyClass) -> Data {
             keyClass == .whileUnlocked ? whileUnlocked : afterFirstUnlock
@@ -129,6 +136,7 @@ package struct ViewEntry: Sendable, Hashable {
         buffer.append(body.time.rawValue)
         buffer.appendRaw(body.whileUnlocked)
         buffer.appendRaw(body.afterFirstUnlock)
+        buffer.appendRaw(body.recovery)
         buffer.append(body.isClosed)
         buffer.append(shortCounted: Data(body.name.utf8))
         buffer.append(UInt32(truncatingIfNeeded: body.holders.count))
@@ -155,6 +163,7 @@ package struct ViewEntry: Sendable, Hashable {
             let previous = Data(try reader.take(32))
             let time = HybridTime(rawValue: try reader.integer())
             let (whileUnlocked, afterFirstUnlock) = (Data(try reader.take(32)), Data(try reader.take(32)))
+            let recovery = Data(try reader.take(32))
             let isClosed = try reader.bool()
             let name = try reader.shortText()
             var holders: [UInt32] = []
@@ -165,7 +174,7 @@ package struct ViewEntry: Sendable, Hashable {
             }
             return Body(
                 previous: previous, time: time, whileUnlocked: whileUnlocked, afterFirstUnlock: afterFirstUnlock,
-                isClosed: isClosed, name: name, holders: Set(holders))
+                recovery: recovery, isClosed: isClosed, name: name, holders: Set(holders))
         }
         // A key of somebody else may open it as well.
         guard isEqualInConstantTime(body.afterFirstUnlock, key.commitment) else { throw .forged(Self.what) }

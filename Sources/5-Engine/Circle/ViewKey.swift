@@ -56,6 +56,8 @@ package struct CircleKey: Sendable {
     /// What the first entry of the log says of it; see ``ViewKey/commitment``.
     package let commitment: Data
     private let names: SymmetricKey
+    /// Seals what members say of how far they have got.
+    let heads: SymmetricKey
 
     /// A new key.
     package init() { self.init(secret: SymmetricKey(size: .bits256)) }
@@ -64,6 +66,7 @@ package struct CircleKey: Sendable {
     package init(secret: SymmetricKey) {
         self.secret = secret
         names = CircleForm.key(from: secret, "names")
+        heads = CircleForm.key(from: secret, "heads")
         commitment = CircleForm.key(from: secret, "commitment").withUnsafeBytes { Data($0) }
     }
 
@@ -78,8 +81,9 @@ package struct CircleKey: Sendable {
 }
 
 /// AES-256-GCM with a random nonce: nonce ‖ text ‖ tag. For keys that seal few texts.
-enum SealedText {
-    static func seal(_ text: Data, under key: SymmetricKey, binding: Data) throws(CircleError) -> Data {
+package enum SealedText {
+    /// - Parameter binding: The additional data.
+    package static func seal(_ text: Data, under key: SymmetricKey, binding: Data) throws(CircleError) -> Data {
         // Sealing fails for a key of a wrong size only.
         guard let sealed = try? AES.GCM.seal(text, using: key, authenticating: binding).combined else {
             throw .malformed("key")
@@ -87,9 +91,10 @@ enum SealedText {
         return sealed
     }
 
-    static func open(_ sealed: Data, under key: SymmetricKey, binding: Data, of what: String) throws(CircleError)
-        -> Data
-    {
+    /// - Throws: ``CircleError/forged(_:)`` if it was sealed under another key, or for another binding.
+    package static func open(
+        _ sealed: Data, under key: SymmetricKey, binding: Data, of what: String
+    ) throws(CircleError) -> Data {
         guard let box = try? AES.GCM.SealedBox(combined: sealed) else { throw .malformed(what) }
         guard let text = try? AES.GCM.open(box, using: key, authenticating: binding) else { throw .forged(what) }
         return text

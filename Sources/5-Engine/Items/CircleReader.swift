@@ -30,6 +30,10 @@ package struct CircleReader {
         ) { $0.blob(0) }
     }
 
+    package func log(at number: UInt32) throws -> Data? {
+        try first("SELECT entry FROM circle_log WHERE number = ?", { try $0.bind(Int64(number), at: 1) }) { $0.blob(0) }
+    }
+
     package func key(of view: Data, generation: UInt32, class keyClass: UInt8) throws -> Data? {
         try first("SELECT key FROM circle_key WHERE view = ? AND generation = ? AND class = ?") { statement in
             try statement.bind(view, at: 1)
@@ -70,13 +74,6 @@ package struct CircleReader {
         }
     }
 
-    /// The serial number of the last certificate of a member.
-    package func lastSerial(of member: UInt32) throws -> UInt16? {
-        try first("SELECT max(serial) FROM circle_writer WHERE member = ?", { try $0.bind(Int64(member), at: 1) }) {
-            $0.integer(0).flatMap(UInt16.init(exactly:))
-        }
-    }
-
     package func writer(_ member: UInt32, serial: UInt16) throws -> Data? {
         try first("SELECT certificate FROM circle_writer WHERE member = ? AND serial = ?") { statement in
             try statement.bind(Int64(member), at: 1)
@@ -84,6 +81,21 @@ package struct CircleReader {
         } _: {
             $0.blob(0)
         }
+    }
+
+    /// All certificates of writers.
+    package func writers() throws -> [(member: UInt32, serial: UInt16, certificate: Data)] {
+        try all("SELECT member, serial, certificate FROM circle_writer ORDER BY member, serial") { row in
+            guard let member = row.integer(0).flatMap(UInt32.init(exactly:)),
+                let serial = row.integer(1).flatMap(UInt16.init(exactly:)), let certificate = row.blob(2)
+            else { return nil }
+            return (member, serial, certificate)
+        }
+    }
+
+    /// All entries of the chains of views.
+    package func viewEntries() throws -> [Data] {
+        try all("SELECT entry FROM circle_view ORDER BY view, generation, number") { $0.blob(0) }
     }
 
     private static let itemColumns = "SELECT view, name, row, uuid, local, generation, author, record FROM circle_item"
@@ -108,18 +120,18 @@ package struct CircleReader {
 
     /// Items whose records are under keys of generations before `generation`, at most `limit`.
     ///
-    /// - Parameter author: The member that made the version; nil for any.
+    /// - Parameter authors: Members whose versions are left out.
     package func items(
-        in view: Data, before generation: UInt32, by author: UInt32?, limit: Int
+        in view: Data, before generation: UInt32, exceptBy authors: [UInt32], limit: Int
     ) throws -> [CircleRow] {
-        try all(
-            Self.itemColumns + " WHERE view = ? AND generation < ? AND (author = ? OR ? = 0) ORDER BY name LIMIT ?"
+        let isLeftOut =
+            authors.isEmpty ? "" : " AND author NOT IN (\(authors.map(String.init).joined(separator: ", ")))"
+        return try all(
+            Self.itemColumns + " WHERE view = ? AND generation < ?" + isLeftOut + " ORDER BY name LIMIT ?"
         ) { statement in
             try statement.bind(view, at: 1)
             try statement.bind(Int64(generation), at: 2)
-            try statement.bind(Int64(author ?? 0), at: 3)
-            try statement.bind(Int64(author ?? 0), at: 4)
-            try statement.bind(Int64(limit), at: 5)
+            try statement.bind(Int64(limit), at: 3)
         } _: {
             Self.item($0)
         }
@@ -134,6 +146,51 @@ package struct CircleReader {
         } _: {
             $0.integer(0)
         } != nil
+    }
+
+    /// The greatest version of an item that was noted; nil if there is none.
+    package func lastVersion(of name: Data, in view: Data) throws -> Data? {
+        try first("SELECT max(version) FROM circle_version WHERE view = ? AND name = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(name, at: 2)
+        } _: {
+            $0.blob(0)
+        }
+    }
+
+    /// The versions of an item that were noted and are before `version`.
+    package func versions(of item: CircleRow, before version: Data) throws -> [Data] {
+        try all("SELECT version FROM circle_version WHERE view = ? AND name = ? AND version < ?") { statement in
+            try statement.bind(item.view, at: 1)
+            try statement.bind(item.name, at: 2)
+            try statement.bind(version, at: 3)
+        } _: {
+            $0.blob(0)
+        }
+    }
+
+    /// Items of which versions before `version` were noted, and not only that which is in force.
+    package func items(withVersionsBefore version: Data, limit: Int) throws -> [CircleRow] {
+        try all(
+            Self.itemColumns + """
+                 WHERE EXISTS (SELECT 1 FROM circle_version AS noted WHERE noted.view = circle_item.view \
+                AND noted.name = circle_item.name AND noted.version < ? \
+                AND noted.version <> substr(circle_item.record, 11, 12)) LIMIT ?
+                """
+        ) { statement in
+            try statement.bind(version, at: 1)
+            try statement.bind(Int64(limit), at: 2)
+        } _: {
+            Self.item($0)
+        }
+    }
+
+    /// Items that were deleted, by versions before `version`.
+    package func tombstones(before version: Data) throws -> [CircleRow] {
+        try all(
+            Self.itemColumns + " WHERE substr(record, 6, 1) IN (x'02', x'12') AND substr(record, 11, 12) < ?",
+            { try $0.bind(version, at: 1) }
+        ) { Self.item($0) }
     }
 
     package func countOfItems(in view: Data) throws -> Int {
@@ -168,11 +225,35 @@ package struct CircleReader {
         } ?? 0
     }
 
+    /// How many bytes wait.
+    package func bytesOfWaiting(except kind: UInt8) throws -> Int {
+        try first(
+            "SELECT sum(length(value)) FROM circle_waiting WHERE kind <> ?", { try $0.bind(Int64(kind), at: 1) }
+        ) { $0.integer(0).map { Int($0) } } ?? 0
+    }
+
     /// What is to be handed on, in the order in which it was made.
     package func outgoing(after number: Int64, limit: Int) throws -> [CircleParcel] {
         try parcels(
             "SELECT number, kind, key, value FROM circle_outgoing WHERE number > ? ORDER BY number LIMIT ?", number,
             limit)
+    }
+
+    /// Whether something of a kind still has to be handed on.
+    package func isOutgoing(_ value: Data, _ kind: UInt8) throws -> Bool {
+        try first("SELECT 1 FROM circle_outgoing WHERE kind = ? AND value = ?") { statement in
+            try statement.bind(Int64(kind), at: 1)
+            try statement.bind(value, at: 2)
+        } _: {
+            $0.integer(0)
+        } != nil
+    }
+
+    /// Whether anything of a kind still has to be handed on.
+    package func hasOutgoing(_ kind: UInt8) throws -> Bool {
+        try first("SELECT 1 FROM circle_outgoing WHERE kind = ? LIMIT 1", { try $0.bind(Int64(kind), at: 1) }) {
+            $0.integer(0)
+        } != nil
     }
 
     /// The number of what was made last; nil if nothing is to be handed on.

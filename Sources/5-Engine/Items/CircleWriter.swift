@@ -127,6 +127,31 @@ package struct CircleWriter {
         }
     }
 
+    /// Removes an item, and what is known of its versions but one.
+    package func forget(_ item: CircleRow, keeping version: Data) throws {
+        try remove(item)
+        try run("DELETE FROM circle_version WHERE view = ? AND name = ? AND version <> ?") { statement in
+            try statement.bind(item.view, at: 1)
+            try statement.bind(item.name, at: 2)
+            try statement.bind(version, at: 3)
+        }
+    }
+
+    package func remove(version: Data, of item: CircleRow) throws {
+        try run("DELETE FROM circle_version WHERE view = ? AND name = ? AND version = ?") { statement in
+            try statement.bind(item.view, at: 1)
+            try statement.bind(item.name, at: 2)
+            try statement.bind(version, at: 3)
+        }
+    }
+
+    /// Forgets what travelled, and what is to be handed on. The items of the vault stay.
+    package func forgetItems() throws {
+        for table in ["circle_item", "circle_version", "circle_outgoing"] {
+            try run("DELETE FROM \(table)") { _ in }
+        }
+    }
+
     /// Keeps what cannot be taken yet; what waits already waits once.
     package func wait(for parcel: CircleParcel) throws {
         try run("INSERT OR IGNORE INTO circle_waiting (kind, key, value) VALUES (?, ?, ?)") { statement in
@@ -138,6 +163,11 @@ package struct CircleWriter {
 
     package func removeWaiting(_ number: Int64) throws {
         try run("DELETE FROM circle_waiting WHERE id = ?") { try $0.bind(number, at: 1) }
+    }
+
+    /// Forgets all that waits but one kind.
+    package func removeWaiting(except kind: UInt8) throws {
+        try run("DELETE FROM circle_waiting WHERE kind <> ?") { try $0.bind(Int64(kind), at: 1) }
     }
 
     /// Has something handed on.
@@ -161,6 +191,28 @@ package struct CircleWriter {
         guard let last = try reader.lastOutgoing, number > 0 else { return }
         try set(Self.handed, Data(max(try handedOn(), min(number, last)).bigEndianBytes))
         try run("DELETE FROM circle_outgoing WHERE number <= ?") { try $0.bind(number, at: 1) }
+    }
+
+    /// Forgets what was to be handed on of a kind, from a key to before another one.
+    package func removeOutgoing(_ kind: UInt8, from key: Data, to end: Data = Data(repeating: 0xFF, count: 64)) throws {
+        try run("DELETE FROM circle_outgoing WHERE kind = ? AND key >= ? AND key < ?") { statement in
+            try statement.bind(Int64(kind), at: 1)
+            try statement.bind(key, at: 2)
+            try statement.bind(end, at: 3)
+        }
+    }
+
+    /// Forgets one thing that was to be handed on.
+    package func removeOutgoing(_ parcel: CircleParcel) throws {
+        try run("DELETE FROM circle_outgoing WHERE number = ?") { try $0.bind(parcel.number, at: 1) }
+    }
+
+    package func removeViewEntry(of view: Data, generation: UInt32, number: UInt32) throws {
+        try run("DELETE FROM circle_view WHERE view = ? AND generation = ? AND number = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(Int64(generation), at: 2)
+            try statement.bind(Int64(number), at: 3)
+        }
     }
 
     package func note(conflict record: Data, view: Data, name: Data, found: Date) throws {

@@ -128,6 +128,9 @@ package struct RecoveryKey: Sendable {
         bytes = locked
     }
 
+    /// The 256 bits, for what is no vault.
+    package var secret: SymmetricKey { bytes.withUnsafeBytes { SymmetricKey(data: $0) } }
+
     func wrappingKey(for protection: ProtectionClass, salt: Data) -> SymmetricKey {
         derive("swift-keychain/v1/recovery/class-key/\(protection.rawValue)", salt)
     }

@@ -59,6 +59,7 @@ extension VaultError {
 
     private static func cause(_ error: CircleError) -> VaultError {
         switch error {
+        case .needsLater: .unsupported(reason: error.reason)
         case .notPermitted(let why): .invalidRequest(reason: "the circle does not permit it: \(why)")
         case .malformed, .unknownFormat, .forged, .outOfOrder:
             .corruptVault(

@@ -27,7 +27,9 @@ enum SegmentFile {
     /// No segment is longer: it has at most one group of objects more than ``fullSize``.
     static let mostBytes = 8 << 20
     private static let magic = "SKSEGMNT"
-    private static let commit: UInt8 = 0
+    static let commit: UInt8 = 0
+    /// Of a commit's frame.
+    static let commitSize = 37
 
     /// Where a reader goes on: behind a commit.
     struct Place: Equatable {
@@ -58,9 +60,9 @@ enum SegmentFile {
     static func group(_ objects: [CircleObject], after place: Place) -> (bytes: Data, place: Place) {
         var (bytes, place) = (Data(), place)
         func add(_ kind: UInt8, _ body: Data) {
-            let frame = Data(UInt32(truncatingIfNeeded: body.count + 1).bigEndianBytes) + [kind] + body
+            let frame = UInt32(truncatingIfNeeded: body.count + 1).bigEndianBytes + [kind] + body
             bytes += frame
-            place.chain = digest(place.chain + frame)
+            place.chain = chain(place.chain, frame[...])
         }
         for object in objects {
             add(object.kind.rawValue, [UInt8(truncatingIfNeeded: object.key.count)] + object.key + object.value)
@@ -71,6 +73,14 @@ enum SegmentFile {
     }
 
     private static func digest(_ bytes: Data) -> Data { Data(SHA256.hash(data: bytes)) }
+
+    /// The chain value behind a frame.
+    static func chain(_ before: Data, _ frame: ArraySlice<UInt8>) -> Data {
+        var hash = SHA256()
+        hash.update(data: before)
+        frame.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return Data(hash.finalize())
+    }
 
     /// Objects up to a commit, and the place behind it.
     struct Group {
@@ -86,80 +96,32 @@ enum SegmentFile {
         case malformed
     }
 
-    /// Reads the groups behind a place.
-    ///
-    /// - Parameters:
-    ///   - bytes: The whole file.
-    ///   - place: Nil to begin with the file's head.
-    ///   - before: The chain value at the end of the segment before.
-    static func groups(
-        in bytes: Data, circle: Data, member: UInt32, segment: UInt32, after place: Place?, before: Data
-    ) throws(Fault) -> [Group] {
-        let (head, start) = head(circle: circle, member: member, segment: segment, before: before)
-        var place = place ?? start
-        // A file whose head has not arrived whole.
-        guard bytes.count >= headSize else {
-            if place.offset > headSize { throw .changed }
-            return []
-        }
-        guard bytes.prefix(headSize) == head, bytes.count >= place.offset else { throw .changed }
-        var (groups, objects): ([Group], [CircleObject]) = ([], [])
-        var (offset, chain) = (place.offset, place.chain)
-        while bytes.count - offset >= 4 {
-            let size = Int(UInt32(bigEndianBytes: bytes[offset..<(offset + 4)]))
-            guard size > 0, size <= CircleObject.largest + CircleObject.longestKey + 2 else { throw .malformed }
-            guard bytes.count - offset - 4 >= size else { break }
-            let frame = bytes[offset..<(offset + 4 + size)]
-            let body = frame.dropFirst(4)
+    /// The frame at a place, with its length; nil if it has not arrived whole.
+    static func frame(in source: SegmentSource, at offset: Int) throws(Fault) -> ArraySlice<UInt8>? {
+        guard let length = source.bytes(at: offset, count: 4) else { return nil }
+        let size = Int(UInt32(bigEndianBytes: length))
+        // Zeros are what a file system has in the place of bytes that it did not write yet.
+        guard size > 0 else { return nil }
+        guard size <= CircleObject.largest + CircleObject.longestKey + 2 else { throw .malformed }
+        return source.bytes(at: offset, count: 4 + size)
+    }
+
+    /// The objects in frames that were read before.
+    static func objects(in source: SegmentSource, from start: Int, to end: Int) throws(Fault) -> [CircleObject] {
+        var (objects, offset) = ([CircleObject](), start)
+        while offset < end, let frame = try frame(in: source, at: offset) {
             offset += frame.count
-            if body[body.startIndex] == commit {
-                guard body.dropFirst() == chain else { throw .changed }
-                chain = digest(chain + frame)
-                place = Place(segment: segment, offset: offset, chain: chain)
-                groups.append(Group(objects: objects, place: place))
-                objects = []
+            let body = frame.dropFirst(4)
+            // A kind that this version does not know comes from a later one: the vault cannot use it either.
+            guard body[body.startIndex] != commit, let kind = CircleObject.Kind(rawValue: body[body.startIndex]) else {
                 continue
             }
-            chain = digest(chain + frame)
-            // A kind that this version does not know comes from a later one: the vault cannot use it either.
-            guard let kind = CircleObject.Kind(rawValue: body[body.startIndex]) else { continue }
             let rest = body.dropFirst()
             guard let length = rest.first.map({ Int($0) }), length <= CircleObject.longestKey, rest.count > length
-            else {
-                throw .malformed
-            }
+            else { throw .malformed }
             objects.append(
                 CircleObject(kind, key: Data(rest.dropFirst().prefix(length)), value: Data(rest.dropFirst(1 + length))))
         }
-        return groups
-    }
-}
-
-/// How far a carrier has read, as the vault keeps it: for each member its number (4), the segment (4), the offset (8)
-/// and the chain value (32).
-struct FolderPlaces: Equatable {
-    var places: [UInt32: SegmentFile.Place] = [:]
-
-    init() {}
-
-    /// Bytes of another form are read as nothing: the folder is then read from its beginning.
-    init(decoding bytes: Data) {
-        guard bytes.count.isMultiple(of: 48) else { return }
-        for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: 48) {
-            let part = bytes[start..<(start + 48)]
-            let offset = Int(clamping: UInt64(bigEndianBytes: part.dropFirst(8).prefix(8)))
-            places[UInt32(bigEndianBytes: part.prefix(4))] = SegmentFile.Place(
-                segment: UInt32(bigEndianBytes: part.dropFirst(4).prefix(4)), offset: offset,
-                chain: Data(part.suffix(32)))
-        }
-    }
-
-    var encoded: Data {
-        places.sorted { $0.key < $1.key }.reduce(into: Data()) { bytes, entry in
-            bytes.append(bigEndian: entry.key)
-            bytes.append(bigEndian: entry.value.segment)
-            bytes.append(bigEndian: UInt64(clamping: entry.value.offset))
-            bytes.append(entry.value.chain)
-        }
+        return objects
     }
 }

@@ -32,10 +32,30 @@ struct SharedFolder {
         return names.sorted()
     }
 
-    /// The size of a file; nil if it is not there.
-    func size(_ name: String) -> Int? {
+    /// What tells a file that changed from one that did not; nil if it is not there, or is no regular file.
+    func stamp(_ name: String) -> FileStamp? {
         var status = stat()
-        return lstat(path + "/" + name, &status) == 0 ? Int(status.st_size) : nil
+        guard lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return FileStamp(status)
+    }
+
+    /// The same of the folder itself, which changes with the names in it.
+    var stamp: FileStamp? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        return FileStamp(status)
+    }
+
+    /// Opens a file for reading parts of it; nil if it is not there, or is no regular file.
+    func source(_ name: String) -> SegmentSource? {
+        let file = open(path + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            return nil
+        }
+        return SegmentSource(file, size: Int(status.st_size))
     }
 
     /// Reads a file; nil if it is not there, or is no regular file of at most `limit` bytes.
@@ -75,6 +95,7 @@ struct SharedFolder {
         try synchronize()
     }
 
+    /// Removes a file; one that is not there is no failure.
     func remove(_ name: String) { unlink(path + "/" + name) }
 
     /// Writes `contents` at `offset`, the end of a file, and waits for the disk. Removes what is behind `offset`.
@@ -116,5 +137,35 @@ struct SharedFolder {
 
     private func failure(_ path: String) -> FolderCarrierError {
         .inputOutput(path: path, reason: String(cString: strerror(errno)))
+    }
+}
+
+/// What tells a file that changed from one that did not, without reading it. It is a hint: who relies on it reads the
+/// file again some time after its last change.
+struct FileStamp: Equatable {
+    let size: Int
+    private let number: UInt64
+    private let modified: timespec
+    private let changed: timespec
+
+    init(_ status: stat) {
+        (size, number) = (Int(status.st_size), UInt64(status.st_ino))
+        (modified, changed) = (status.st_mtim, status.st_ctim)
+    }
+
+    static func == (one: FileStamp, other: FileStamp) -> Bool {
+        one.size == other.size && one.number == other.number && isSame(one.modified, other.modified)
+            && isSame(one.changed, other.changed)
+    }
+
+    private static func isSame(_ one: timespec, _ other: timespec) -> Bool {
+        one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
+    }
+
+    /// Two changes within a tick of the clock leave the same times: only an old change is the last one.
+    var isSettled: Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return now.tv_sec - changed.tv_sec > 2 || now.tv_sec < changed.tv_sec
     }
 }

@@ -97,6 +97,10 @@ struct BoundKeychain: Sendable {
             throw KeychainError.invalidRequest(
                 "an item with an access control cannot be synchronizable; drop one of the two")
         }
+        if keychain.isSynchronizable, keychain.accessibility.protection.isThisDeviceOnly {
+            throw KeychainError.invalidRequest(
+                "an item for this device only cannot be synchronizable; drop one of the two")
+        }
         return KeychainModel.AccessControl(protection: keychain.accessibility.protection, flags: flags)
     }
 

@@ -41,12 +41,12 @@ import Testing
         #expect(!main.contains(".It Cm manual"))
     }
 
-    @Test func theDaemonHasAPageWithAllItsOptions() throws {
+    @Test(arguments: ["keychaind", "keychain-sync"]) func otherProgramsHavePagesWithAllOptions(program: String) throws {
         let workplace = try Workplace()
         let made = try workplace.shell(
-            "keychaind --experimental-dump-help | keychain manual --directory . --daemon-help; keychaind --help")
+            "\(program) --experimental-dump-help | keychain manual --directory . --daemon-help; \(program) --help")
         #expect(made.status == 0, Comment(rawValue: made.errors))
-        let page = try String(contentsOfFile: "\(workplace.path)/keychaind.8", encoding: .utf8)
+        let page = try String(contentsOfFile: "\(workplace.path)/\(program).8", encoding: .utf8)
         let options = made.text.matches(of: /--[a-z][a-z-]+/).map(\.output).filter { $0 != "--help" }
         #expect(options.count > 8)
         for option in options { #expect(page.contains(option.dropFirst().replacing("-", with: "\\-")), "\(option)") }

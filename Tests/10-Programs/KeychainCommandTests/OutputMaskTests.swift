@@ -1,3 +1,4 @@
+import Broker
 import Bytes
 import Foundation
 import TestSupport

@@ -10,7 +10,7 @@ import Testing
         "keys", "keys-locked", "exchange",
         "files", "password-files", "databases", "sqlcipher-files", "run", "transfer", "history", "rekey",
         "stored-keys", "moved-databases", "recovery", "vault-files", "change", "import", "import-files", "at-hand",
-        "browsers", "circle",
+        "browsers", "circle", "circle-machines",
     ])
     func session(_ name: String) throws { try play(name) }
 
@@ -36,6 +36,6 @@ import Testing
 
     @Test func everyTranscriptIsRun() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".txt") }
-        #expect(files.count == 39)
+        #expect(files.count == 40)
     }
 }

@@ -16,6 +16,10 @@ final class Workplace: Sendable {
         for name in ["keychain", "keychaind", "security", "keychain-browser"] {
             try FileManager.default.createSymbolicLink(atPath: "\(path)/bin/\(name)", withDestinationPath: program)
         }
+        for part in ["-sync", "-broker"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: path + "/bin/keychain" + part, withDestinationPath: program + part)
+        }
     }
 
     /// The program is built into the same folder as the test bundle, which is this process's executable.

@@ -28,14 +28,14 @@ import Testing
         let entries = vectors.log.map(\.bytes)
         var log = try MembershipLog(first: entries[0], pin: entries[0].sha256)
         for entry in entries.dropFirst() { try log.append(entry) }
-        #expect(log.present.map(\.number) == [2])
+        #expect(log.present.map(\.number) == [2, 3] && log.minimum == 1)
         #expect(log.members[1]?.removed == 4)
         let circleKey = CircleKey(secret: SymmetricKey(data: vectors.circleKey.bytes))
         #expect(log.keyCommitment == circleKey.commitment)
         let names = try log.members.mapValues {
             String(decoding: try circleKey.open($0.sealedName, in: log.circle), as: UTF8.self)
         }
-        #expect(names == [1: "laptop", 2: "server"])
+        #expect(names == [1: "laptop", 2: "server", 3: "again"])
 
         let members = try vectors.members.mapValues(MemberUnderTest.init)
         let (first, second) = (try #require(members["first"]), try #require(members["second"]))
@@ -50,7 +50,19 @@ import Testing
         #expect(request.name == "server" && request.formats == 1)
         #expect(request.keys == (try second.keys()))
 
+        let terms = try InvitationTerms(decoding: circleKey.open(offer.sealedTerms, in: log.circle))
+        #expect(terms.encoded == vectors.terms.bytes && terms.groups == ["com.example.shop"])
+        #expect(terms.attesters.map(\.count) == [34])
+        #expect(
+            JoinRequest.attestationNonce(log.circle, offer.invitation, request.keys) == vectors.nonce.bytes)
+
         let view = try #require(Identifier16(vectors.view.bytes))
+        let recovery = try CircleRecovery(
+            secret: SymmetricKey(data: vectors.recoveryKey.bytes), in: log.circle)
+        #expect(log.recovery == recovery.keys)
+        let saved = try KeyDelivery(decoding: vectors.recoveryDelivery.bytes)
+            .open(with: recovery.secrets(.afterFirstUnlock))
+        #expect(saved.view == view && saved.key.withUnsafeBytes { Data($0) } == vectors.keys["2"]?.bytes)
         for bytes in vectors.deliveries.map(\.bytes) {
             let delivery = try KeyDelivery(decoding: bytes)
             let contents = try delivery.open(with: second.secrets(delivery.keyClass))
@@ -65,7 +77,16 @@ import Testing
         let key = try #require(keys[.afterFirstUnlock])
         let body = try ViewEntry(decoding: vectors.viewEntry.bytes).open(under: key, signedBy: first.keys())
         #expect(body.name == "com.example.shop" && body.holders == [1, 2] && !body.isClosed)
+        #expect(body.recovery == recovery.keys.fingerprint)
         for (keyClass, key) in keys { #expect(body.commitment(keyClass) == key.commitment) }
+
+        let head = try MemberHead(decoding: vectors.head.bytes)
+        try head.check(signedBy: second.keys())
+        let said = try head.open(under: circleKey)
+        #expect(head.member == 2 && head.sequence == 9 && head.encoded == vectors.head.bytes)
+        #expect(
+            said.entry == 4 && said.digest == vectors.log[4].bytes.sha256 && said.carrier == "folder"
+                && said.statement.count == 24)
 
         let certificate = try WriterCertificate(decoding: vectors.certificate.bytes)
         try certificate.check(signedBy: first.keys())
@@ -92,6 +113,10 @@ import Testing
         let number = try circle.admit()
         let second = try #require(circle.members[number])
         try circle.append(.remove(1), by: number)
+        let recovery = try CircleRecovery(secret: SymmetricKey(size: .bits256), in: circle.log.circle)
+        try circle.append(.recoveryKey(recovery.keys), by: number)
+        try circle.append(.minimum(formats: 1, version: "0.3.0"), by: number)
+        try circle.recover(with: recovery)
         let log = try read("log", ["entries": circle.entries.map { $0.hexadecimal() }])
         #expect(log["head"] as? String == circle.log.head.hexadecimal())
         #expect(log["pin"] as? String == circle.log.pin.hexadecimal())
@@ -126,6 +151,17 @@ import Testing
         let writer = try circle.writer(number, serial: 9)
         answer = try read("certificate", ["data": writer.certificate.encoded, "signing": signing])
         #expect(answer["serial"] as? Int == 9 && answer["key"] as? String == writer.certificate.key.hexadecimal())
+
+        let head = try MemberHead(
+            MemberHead.Body(
+                time: HybridTime(Date()), entry: 7, digest: circle.log.head, carrier: "folder",
+                statement: Data([1, 2, 3])),
+            in: circle.log.circle, member: number, sequence: 12, under: circle.key, signedBy: second.sign)
+        answer = try read(
+            "head",
+            ["data": head.encoded, "key": circle.key.secret.withUnsafeBytes { Data($0) }, "signing": signing])
+        #expect(answer["sequence"] as? Int == 12 && answer["entry"] as? Int == 7)
+        #expect(answer["statement"] as? String == "010203" && answer["carrier"] as? String == "folder")
 
         let item = ItemUnderTest.item(value: Data("secret".utf8))
         let primaryKey = ItemPayload.primaryKey(of: item)

@@ -171,6 +171,39 @@ import Testing
         #expect(ancestors.contains(RecordVersion(time: HybridTime(rawValue: 49), member: 49)))
     }
 
+    private func head() throws -> MemberHead {
+        try MemberHead(
+            MemberHead.Body(
+                time: HybridTime(Date()), entry: 0, digest: circle.log.head, carrier: "folder",
+                statement: Data.random(96)),
+            in: place.circle, member: 1, sequence: 3, under: circle.key, signedBy: #require(circle.members[1]).sign)
+    }
+
+    /// A head that somebody changes, or that another member or another circle made, is refused.
+    @Test func noHeadIsForged() throws {
+        let encoded = try head().encoded
+        let keys = try #require(circle.members[1]).keys()
+        func isTaken(_ encoded: Data, _ keys: MemberKeys, _ key: CircleKey) -> Bool {
+            do {
+                let head = try MemberHead(decoding: encoded)
+                try head.check(signedBy: keys)
+                return try head.open(under: key).carrier == "folder"
+            } catch {
+                return false
+            }
+        }
+        #expect(isTaken(encoded, keys, circle.key))
+        for place in encoded.indices {
+            var changed = encoded
+            changed[place] ^= 1
+            #expect(!isTaken(changed, keys, circle.key), "at \(place)")
+            #expect(!isTaken(encoded.prefix(place), keys, circle.key))
+        }
+        #expect(!isTaken(encoded + [0], keys, circle.key))
+        #expect(try !isTaken(encoded, MemberUnderTest().keys(), circle.key))
+        #expect(!isTaken(encoded, keys, CircleKey()))
+    }
+
     /// Any bytes behind a right signature and a right seal are an item, or refused.
     @Test func fuzzCircleBodies() throws {
         let samples = try [
@@ -202,8 +235,18 @@ import Testing
         let request = try JoinRequest(
             JoinRequest.Body(keys: member.keys(), name: "n"), in: place.circle, using: Invitation(), pin: circle.log.pin
         )
+        let head = try head().encoded
+        var circle = circle
+        let recovery = try CircleRecovery(secret: SymmetricKey(size: .bits256), in: circle.log.circle)
+        try circle.append(.invite(circle.offer(Invitation(), flags: .needsNoPerson)))
+        try circle.append(.recoveryKey(recovery.keys))
+        try circle.append(.minimum(formats: 1, version: "1"))
+        try circle.recover(with: recovery)
+        let later = try circle.entry(.unknown(type: 99, Data([1, 2, 3])))
+        let terms = InvitationTerms(groups: ["a", "group"], attesters: [Data(repeating: 7, count: 34)]).encoded
         var run = FuzzRun(
-            "circle", samples: [item, delivery, request.encoded, writer.certificate.encoded, circle.entries[0]],
+            "circle",
+            samples: [item, delivery, request.encoded, writer.certificate.encoded, head, later, terms] + circle.entries,
             plain: 5_000, soak: 1_000_000)
         try run.run { input in
             var taken = false
@@ -218,6 +261,14 @@ import Testing
             try read(try? WriterCertificate(decoding: input)) { $0.encoded }
             try read(try? ViewEntry(decoding: input)) { $0.encoded }
             try read(try? MembershipEntry(decoding: input)) { $0.encoded }
+            try read(try? MemberHead(decoding: input)) { $0.encoded }
+            if let entry = try? MembershipEntry(decoding: input) {
+                let again = try MembershipEntry(
+                    entry.body, in: entry.circle, number: entry.number, previous: entry.previous, time: entry.time,
+                    signer: entry.signer, signedBy: { _ in input.suffix(64) })
+                if again.encoded != input { throw FuzzFinding("an entry has two forms") }
+            }
+            try read(try? InvitationTerms(decoding: input)) { $0.encoded }
             return taken
         }
     }

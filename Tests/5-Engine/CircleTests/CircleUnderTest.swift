@@ -105,6 +105,8 @@ struct CircleUnderTest {
         entries.append(entry)
     }
 
+    mutating func append(_ entry: Data) throws { try log.append(entry) }
+
     func offer(
         _ invitation: Invitation, count: UInt16 = 1, rights: MemberRights = .all, flags: InvitationFlags = [],
         for seconds: Double = 3_600
@@ -113,7 +115,8 @@ struct CircleUnderTest {
         return MembershipEntry.Offer(
             invitation: invitation.identifier(pin: log.pin), count: count,
             deadline: HybridTime(Date().addingTimeInterval(seconds)), rights: rights, flags: flags,
-            key: invitation.publicKey(pin: log.pin), sealedRequestKey: try key.seal(requestKey, in: log.circle))
+            key: invitation.publicKey(pin: log.pin), sealedRequestKey: try key.seal(requestKey, in: log.circle),
+            sealedTerms: try key.seal(InvitationTerms().encoded, in: log.circle))
     }
 
     func admission(
@@ -136,6 +139,23 @@ struct CircleUnderTest {
         try append(.admit(admission))
         members[admission.number] = member
         return admission.number
+    }
+
+    /// Admits a new member with the recovery key.
+    @discardableResult
+    mutating func recover(with recovery: CircleRecovery, formats: UInt32 = 1) throws -> UInt32 {
+        let (member, number) = (MemberUnderTest(), log.nextNumber)
+        let entry = try log.entry(
+            .recover(
+                MembershipEntry.Recovery(
+                    number: number, keys: member.keys(), sealedName: key.seal(Data("again".utf8), in: log.circle),
+                    formats: formats)),
+            signer: CircleRecovery.number, time: clock.next(now: Date()), signedBy: recovery.signer
+        ).encoded
+        try log.append(entry)
+        entries.append(entry)
+        members[number] = member
+        return number
     }
 
     func writer(_ member: UInt32, serial: UInt16 = 1, until: HybridTime = .latest) throws -> RecordWriter {
@@ -163,9 +183,14 @@ struct Vectors: Decodable {
     let viewEntry: Hex
     let deliveries: [Hex]
     let certificate: Hex
+    let head: Hex
     let primaryKey: Hex
     let name: Hex
     let records: [Hex]
+    let recoveryKey: Hex
+    let recoveryDelivery: Hex
+    let terms: Hex
+    let nonce: Hex
 
     /// Bytes as hexadecimal digits.
     struct Hex: Decodable {

@@ -103,6 +103,73 @@ import Testing
         #expect(throws: CircleError.self) { try circle.append(.admit(late)) }
     }
 
+    /// The recovery key admits one vault with all rights, and a key that was replaced nobody.
+    @Test mutating func theRecoveryKeyAdmits() throws {
+        let secrets = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+        let former = try CircleRecovery(secret: secrets.0, in: circle.log.circle)
+        let present = try CircleRecovery(secret: secrets.1, in: circle.log.circle)
+        #expect(throws: CircleError.notPermitted("a recovery without a recovery key")) {
+            try circle.recover(with: former)
+        }
+        let guest = try circle.admit(rights: .write)
+        #expect(throws: CircleError.self) { try circle.append(.recoveryKey(former.keys), by: guest) }
+        try circle.append(.recoveryKey(former.keys))
+        #expect(throws: CircleError.self) { try circle.append(.recoveryKey(former.keys)) }
+        #expect(throws: CircleError.forged("entry of the circle's log")) { try circle.recover(with: present) }
+        #expect(try circle.recover(with: former) == 3)
+        #expect(circle.log.member(3)?.rights == .all)
+        try circle.append(.recoveryKey(present.keys), by: 3)
+        #expect(throws: CircleError.self) { try circle.recover(with: former) }
+        try circle.recover(with: present)
+        // It signs nothing else.
+        let entry = try circle.log.entry(
+            .remove(1), signer: CircleRecovery.number, time: .zero, signedBy: present.signer)
+        #expect(throws: CircleError.self) { try circle.append(entry.encoded) }
+        // A key that is replaced does not undo that.
+        let replacing = try MembershipEntry(decoding: circle.entry(.recoveryKey(former.keys), by: 3))
+        let coming = try circle.log.entry(
+            .recover(
+                MembershipEntry.Recovery(
+                    number: 9, keys: MemberUnderTest().keys(), sealedName: Data(), formats: 1)),
+            signer: CircleRecovery.number, time: .zero, signedBy: present.signer)
+        #expect(replacing.precedes(coming) && !coming.precedes(replacing))
+    }
+
+    /// Entries that only later software understands end what this one takes.
+    @Test mutating func laterSoftwareIsAskedFor() throws {
+        let second = try circle.admit()
+        try circle.append(.minimum(formats: 1, version: "0.3.0"))
+        #expect(throws: CircleError.needsLater("9.0")) {
+            try circle.append(.minimum(formats: 3, version: "9.0"), by: second)
+        }
+        #expect(throws: CircleError.needsLater(nil)) {
+            try circle.append(.unknown(type: 200, Data([1, 2])), by: second)
+        }
+        // Nobody but a member asks for that.
+        #expect(throws: CircleError.forged("entry of the circle's log")) {
+            try circle.append(.unknown(type: 200, Data()), by: second, signedBy: MemberUnderTest())
+        }
+        let guest = try circle.admit(rights: .write)
+        #expect(throws: CircleError.self) { try circle.append(.minimum(formats: 1, version: "1"), by: guest) }
+        // Nobody is admitted who does not read what the circle needs.
+        let invitation = Invitation()
+        try circle.append(.invite(try circle.offer(invitation)))
+        var outdated = try circle.admission(MemberUnderTest(), with: invitation)
+        outdated.formats = 2
+        #expect(throws: CircleError.self) { try circle.append(.admit(outdated)) }
+    }
+
+    /// Whoever was removed knows the words of its invitations.
+    @Test mutating func aRemovalEndsInvitations() throws {
+        let (second, invitation) = (try circle.admit(), Invitation())
+        try circle.append(.invite(try circle.offer(invitation, flags: .needsNoPerson)), by: second)
+        let admission = try circle.admission(MemberUnderTest(), with: invitation)
+        try circle.append(.remove(second))
+        #expect(throws: CircleError.notPermitted("an admission without an open invitation")) {
+            try circle.append(.admit(admission))
+        }
+    }
+
     /// A store changes, drops, exchanges and inserts entries. No member takes such a log.
     @Test mutating func aStoreChangesNothing() throws {
         for _ in 0..<3 { try circle.admit() }

@@ -1,6 +1,7 @@
 import Access
 import Bytes
 import Foundation
+import Items
 import KeychainModel
 import Synchronization
 import TestSupport
@@ -40,9 +41,55 @@ final class CircleOfVaults {
         try settle()
     }
 
-    func addPeer() throws {
+    /// - Parameter vault: Made with a clock; one in memory unless given.
+    func addPeer(_ vault: ((MovableClock) throws -> EmbeddedVault)? = nil) throws {
         let clock = MovableClock()
-        peers.append(Peer(vault: try memoryVault(now: clock.now), clock: clock))
+        peers.append(Peer(vault: try vault?(clock) ?? memoryVault(now: clock.now), clock: clock))
+    }
+
+    /// Invites, and has vaults ask that are not in the circle yet.
+    ///
+    /// - Returns: The words.
+    @discardableResult
+    func ask(
+        _ numbers: [Int], of other: Int = 0, count: UInt16? = nil, rights: UInt8 = 8, flags: UInt8 = 0,
+        groups: [String] = [], attesters: [Data] = []
+    ) throws -> SecretBytes {
+        let secret = try #require(
+            try change(
+                other,
+                .invite(
+                    count: count ?? UInt16(clamping: numbers.count), seconds: 3_600, rights: rights, flags: flags,
+                    groups: groups,
+                    attesters: attesters)
+            ).secret)
+        try write(other)
+        for number in numbers { try ask(number, with: secret) }
+        return secret
+    }
+
+    /// Has a vault ask, up to the request that it writes.
+    func ask(_ number: Int, with secret: SecretBytes) throws {
+        try change(
+            number,
+            .join(secret: secret, name: "machine \(number)", location: "test:", groups: [Self.group, "TEAM.shared"]))
+        try carry(number)
+        try write(number)
+    }
+
+    func move(by seconds: TimeInterval) { for peer in peers { peer.clock.move(by: seconds) } }
+
+    /// Does something with the circle of a vault, past what its interface permits.
+    func engine<Result>(
+        _ number: Int, _ body: (CircleMaking, ItemStore.Writer) throws -> Result
+    ) throws -> Result {
+        let circle = try #require(self[number].circle as? VaultCircle)
+        return try circle.vault.writing(for: AccessGate.authorize(.removeUnreadable)) { writer, keybag in
+            let session = try #require(try circle.session(writer.reader.circle, keybag))
+            return try body(
+                CircleMaking(session: session, writer: writer, logs: CircleLogs(), now: peers[number].clock.now()),
+                writer)
+        }
     }
 
     subscript(number: Int) -> EmbeddedVault { peers[number].vault }
@@ -193,4 +240,6 @@ final class MovableClock: Sendable {
     }
 
     func move(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+
+    func set(_ time: Date) { date.withLock { $0 = time } }
 }

@@ -292,6 +292,9 @@ import VaultInterface
             try audience(lister, stranger) == ChangeAudience(groups: .only(["x", "uid:2000"]), learnsOfUnknown: true))
         let every = #"{"version": 1, "rules": [{"uid": 2000, "groups": ["*"]}]}"#
         #expect(try audience(every, stranger) == .everyone)
+        // A carrier hands on what changes in every group, and reads none of it.
+        let carrier = #"{"version": 1, "rules": [{"uid": 2000, "rights": ["synchronize"]}]}"#
+        #expect(try audience(carrier, stranger) == .everyone)
         // The owner's programs can look at the times of the files.
         #expect(
             try audience(#"{"version": 1}"#, mail)

@@ -74,4 +74,49 @@ import VaultService
             }
         }
     }
+
+    /// A carrier that brings rubbish without end keeps no other program from its items.
+    @Test func aFloodBesideAnHonestProgram() throws {
+        let server = try ServerUnderTest(ServerUnderTest.patient)
+        _ = try change(server, .create(name: "one", groups: ["TEAM.app"], location: ""))
+        let remote = try server.connect()
+        _ = try remote.add(.password("service", "alice", "secret"), as: remote.granted)
+        let status = try server.vault.perform(ReadCircle(), as: .owner)
+        let circle = try #require(status.circle)
+        // Keys for this member that open under none of its keys, and certificates of members that nobody knows.
+        var random = SeededGenerator()
+        func junk(_ count: Int) -> Data { Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }) }
+        let objects = (0..<CircleObject.most).map { number in
+            let end = junk(number.isMultiple(of: 2) ? 1_269 : 115)
+            return number.isMultiple(of: 2)
+                ? CircleObject(
+                    .delivery, key: junk(20),
+                    value: Data("SKDELIVR".utf8) + [1] + circle + [0, 0, 0, 1, 2] + end)
+                : CircleObject(
+                    .certificate, key: junk(6),
+                    value: Data("SKWRITER".utf8) + [1] + circle + [0, 0, 0, 9] + end)
+        }
+        let flood = Collected<Bool>()
+        let count = 6
+        let threads = DispatchGroup()
+        for _ in 0..<3 {
+            let carrier = try server.connect()
+            DispatchQueue.global().async(group: threads) {
+                for _ in 0..<(count / 3) {
+                    let taken = try? carrier.perform(
+                        TakeCircleObjects(objects, from: "folder"), as: carrier.granted)
+                    flood.append(taken != nil)
+                }
+            }
+        }
+        var read = 0
+        while flood.all.count < count {
+            #expect(try remote.items(.password("service", "alice"), as: remote.granted).count == 1)
+            read += 1
+        }
+        threads.wait()
+        // Between two of its operations, it had its turn many times.
+        #expect(read >= 2 * count, "\(read) reads beside \(flood.all)")
+        #expect(flood.all.contains(true))
+    }
 }

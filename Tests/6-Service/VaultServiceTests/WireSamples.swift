@@ -262,14 +262,20 @@ struct WireSamples {
                 label: string(), name: random.bytes(random.int(below: 20)), value: random.bytes(random.int(below: 64)))
         case is CopyPassword.Type: CopyPassword(UUID(), in: string(), options: authentication())
         case is ReadCircle.Type: ReadCircle()
+        case is RecordRequest.Type:
+            RecordRequest(
+                brokeredRequest(),
+                items: (0..<random.int(below: 3)).map { _ in .init(service: string(), account: string()) })
         case is ReadCircleConflicts.Type: ReadCircleConflicts(isForgetting: bool())
         case is ChangeCircle.Type: ChangeCircle(try circleChange())
         case is CollectCircleObjects.Type:
-            CollectCircleObjects(for: string(), settled: anyNumber(), limit: number(below: 1_000))
+            CollectCircleObjects(
+                for: string(), settled: anyNumber(), limit: number(below: 1_000), isAnew: bool(),
+                place: maybe { $0.random.bytes(48) }, statement: maybe { $0.random.bytes(92) })
         case is TakeCircleObjects.Type:
             TakeCircleObjects(
                 (0..<random.int(below: 3)).map { _ in circleObject() }, from: string(),
-                place: maybe { $0.random.bytes(48) })
+                place: maybe { $0.random.bytes(48) }, isDecided: bool())
         case is StoreCertificate.Type:
             StoreCertificate(random.bytes(random.int(below: 64)), label: bool() ? string() : nil)
         case is MakeFileKey.Type: MakeFileKey(for: fileClass(), file: random.bytes(16))
@@ -281,6 +287,17 @@ struct WireSamples {
             )
         default: throw VaultError.unsupported(reason: "no sample of \(code.operation)")
         }
+    }
+
+    private mutating func brokeredRequest() -> BrokeredRequest {
+        var request = BrokeredRequest(
+            BrokeredRequest.Outcome.allCases[random.int(below: BrokeredRequest.Outcome.allCases.count)],
+            secrets: (0..<random.int(below: 3)).map { _ in string() }, host: string(), port: random.int(below: 65_536),
+            method: maybe { $0.string() }, path: maybe { $0.string() }, status: maybe { $0.random.int(below: 600) },
+            sent: Int64(bitPattern: random.next()), received: Int64(bitPattern: random.next()),
+            reason: maybe { $0.string() })
+        request.program = maybe { $0.string() }
+        return request
     }
 
     private mutating func fileClass() -> FileProtectionClass {
@@ -346,6 +363,7 @@ struct WireSamples {
         record.until = maybe { Int64(bitPattern: $0.random.next()) }
         record.key = maybe { $0.string() }
         record.other = maybe { $0.random.next() }
+        record.request = maybe { $0.brokeredRequest() }
         record.log = maybe { $0.string() }
         record.user = maybe { UInt32(truncatingIfNeeded: $0.random.next()) }
         record.process = maybe { Int32(clamping: $0.random.int(below: 1 << 22)) }
@@ -387,9 +405,7 @@ struct WireSamples {
             CircleConflict(
                 group: string(), found: date(), member: 3, item: maybe { $0.storedItem() }, isDeletion: bool(),
                 differences: [string()]),
-            CollectedObjects(
-                standing: standing(), circle: maybe { $0.random.bytes(16) }, member: 7, through: anyNumber(),
-                hasMore: bool(), place: maybe { $0.random.bytes(48) }, location: string()),
+            collectedObjects(),
             CallerDescription(
                 identifier: string(), accessGroups: [string(), string()], listableGroups: [string()],
                 rights: CallerRights(rawValue: UInt8(truncatingIfNeeded: random.int(below: 8)))),

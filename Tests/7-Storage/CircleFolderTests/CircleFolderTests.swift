@@ -209,54 +209,6 @@ import VaultInterface
         try second.synchronize()
     }
 
-    // MARK: Real programs
-
-    private func git(_ arguments: String..., in folder: String) throws {
-        let outcome = try ProgramStart(
-            ["/usr/bin/git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@example.com"] + arguments,
-            environment: ["PATH=/usr/bin:/bin", "HOME=\(place.path)"]
-        ).run()
-        try #require(outcome.status == 0, "git \(arguments): \(outcome.errors)")
-    }
-
-    /// The folder is a repository: each machine commits, rebases and pushes, and git never finds a conflict.
-    @Test func throughGit() throws {
-        let bare = place.path(of: "circle.git")
-        try git("init", "--quiet", "--bare", "--initial-branch=main", bare, in: place.path)
-        let machines = try machines(3)
-        for machine in machines {
-            try git("init", "--quiet", "--initial-branch=main", in: machine.folder)
-            try git("remote", "add", "origin", bare, in: machine.folder)
-        }
-        try FolderContents.write(Data("the circle's folder\n".utf8), to: machines[0].folder + "/README")
-        func exchange(_ machine: MachineUnderTest) throws {
-            let isInvited = try machine.status().standing != .none
-            if isInvited { try machine.carrier.synchronize() }
-            try git("add", "--all", in: machine.folder)
-            try git("commit", "--quiet", "--allow-empty", "-m", machine.name, in: machine.folder)
-            if machine !== machines[0] || FileManager.default.fileExists(atPath: machine.folder + "/.git/refs/remotes")
-            {
-                try git("pull", "--quiet", "--rebase", "origin", "main", in: machine.folder)
-            }
-            try git("push", "--quiet", "origin", "main", in: machine.folder)
-            if isInvited { try machine.carrier.synchronize() }
-        }
-        try git("add", "--all", in: machines[0].folder)
-        try git("commit", "--quiet", "-m", "begin", in: machines[0].folder)
-        try git("push", "--quiet", "origin", "main", in: machines[0].folder)
-        try MachineUnderTest.makeCircle(machines) { for machine in machines { try exchange(machine) } }
-        var random = SeededGenerator()
-        for round in 0..<TestScale.count(12, soak: 300) {
-            let machine = machines[Int.random(in: 0..<3, using: &random)]
-            try machine.put("\(Int.random(in: 0..<5, using: &random))", "value \(round)")
-            if Bool.random(using: &random) { try exchange(machine) }
-        }
-        for _ in 0..<2 { for machine in machines { try exchange(machine) } }
-        let contents = try machines.map { try $0.contents() }
-        #expect(Set(contents).count == 1 && !contents[0].isEmpty)
-        for machine in machines { #expect(machine.carrier.report.alarms.isEmpty) }
-    }
-
     // MARK: Segments
 
     @Test func fuzzSegments() throws {
@@ -266,20 +218,18 @@ import VaultInterface
         let (group, end) = SegmentFile.group(objects, after: start)
         let (second, last) = SegmentFile.group([], after: end)
         let whole = head + group + second
-        let groups = try SegmentFile.groups(
-            in: whole, circle: circle, member: member, segment: 0, after: nil, before: Data(count: 32))
-        #expect(groups.map(\.objects) == [objects, []] && groups.last?.place == last)
+        func scan() -> SegmentScan { SegmentScan(circle, member, 0, before: Data(count: 32)) }
+        var honest = scan()
+        let read = try honest.next(in: SegmentSource(Array(whole)))
+        #expect(read?.objects == objects && read?.place == last)
         var run = FuzzRun("circle-segment", samples: [whole, head + group], plain: 3_000, soak: 1_000_000)
         try run.run { input in
-            guard
-                let groups = try? SegmentFile.groups(
-                    in: input, circle: circle, member: member, segment: 0, after: nil, before: Data(count: 32)),
-                let last = groups.last
-            else { return false }
+            var scan = scan()
+            let source = SegmentSource(Array(input))
+            guard let found = try? scan.next(in: source) else { return false }
             // What is read goes on from there.
-            let rest = try SegmentFile.groups(
-                in: input, circle: circle, member: member, segment: 0, after: last.place, before: Data(count: 32))
-            if !rest.isEmpty { throw FuzzFinding("a place is not the last") }
+            var rest = SegmentScan(circle, member, after: found.place)
+            if try rest.next(in: source) != nil { throw FuzzFinding("a place is not the last") }
             return true
         }
     }

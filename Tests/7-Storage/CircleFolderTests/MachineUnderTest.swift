@@ -12,23 +12,39 @@ import VaultInterface
 final class MachineUnderTest {
     let name: String
     let folder: String
-    let vault: EmbeddedVault
+    private(set) var vault: EmbeddedVault
     private(set) var carrier: FolderCarrier
+    private let now: @Sendable () -> Date
 
     static let group = "TEAM.app"
 
-    init(_ name: String, folder: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
-        (self.name, self.folder) = (name, folder)
+    convenience init(_ name: String, folder: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
+        try self.init(name, folder: folder, vault: memoryVault(now: now), now: now)
+    }
+
+    init(
+        _ name: String, folder: String, vault: EmbeddedVault, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        (self.name, self.folder, self.vault, self.now) = (name, folder, vault, now)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        vault = try memoryVault(now: now)
-        carrier = FolderCarrier(vault, as: .owner, folder: folder)
+        carrier = FolderCarrier(vault, as: .owner, folder: folder, now: now)
     }
 
     /// Begins with a new carrier, as a process that was killed and started again.
     func restartCarrier() {
         // The lock goes with the last reference.
         carrier = FolderCarrier(vault, as: .owner, folder: folder + "/../nowhere")
-        carrier = FolderCarrier(vault, as: .owner, folder: folder)
+        carrier = FolderCarrier(vault, as: .owner, folder: folder, now: now)
+    }
+
+    func close() {
+        vault.close()
+        carrier = FolderCarrier(vault, as: .owner, folder: folder + "/../nowhere")
+    }
+
+    func open(_ vault: EmbeddedVault) {
+        self.vault = vault
+        restartCarrier()
     }
 
     func change(_ change: ChangeCircle.Change) throws -> CircleChanged {

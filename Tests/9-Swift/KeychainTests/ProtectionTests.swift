@@ -101,6 +101,7 @@ import Testing
         Keychain(service: "s", accessControl: [.biometryAny, .biometryCurrentSet]),
         Keychain(service: "s", accessControl: [.userPresence, .devicePasscode]),
         Keychain(service: "s", accessControl: .userPresence, isSynchronizable: true),
+        Keychain(service: "s", accessibility: .whenUnlockedThisDeviceOnly, isSynchronizable: true),
     ])
     func refusesWhatMakesNoSense(_ keychain: Keychain) throws {
         try KeychainUnderTest.run { _ throws in

@@ -58,7 +58,9 @@ struct House {
         "crypto": "Crypto", "cryptoExtras": "CryptoExtras", "asn1": "SwiftASN1", "grdb": "GRDB",
         "arguments": "ArgumentParser", "lifecycle": "ServiceLifecycle", "logging": "Logging", "metrics": "Metrics",
         "signals": "UnixSignals", "configuration": "Configuration", "hummingbird": "Hummingbird",
-        "httpTypes": "HTTPTypes", "nioCore": "NIOCore", "nioPosix": "NIOPosix", "nioSSL": "NIOSSL",
+        "httpTypes": "HTTPTypes", "nioCore": "NIOCore", "nioHTTP": "NIOHTTP1", "nioPosix": "NIOPosix",
+        "nioCompression": "NIOHTTPCompression", "nioHTTP2": "NIOHTTP2", "asyncAlgorithms": "AsyncAlgorithms",
+        "nioSSL": "NIOSSL",
         "httpClient": "AsyncHTTPClient",
     ]
 

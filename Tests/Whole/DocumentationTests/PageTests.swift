@@ -84,13 +84,15 @@ import Testing
         let lines = String(repeating: "\n", count: limit - length)
         #expect(problems(page, lines) == ["\(page) has \(limit + 2) bytes; it may have \(limit)"])
         func words(_ count: Int) -> String { Array(repeating: "word", count: count).joined(separator: " ") }
+        // With what is added here, the page may be too long.
+        func problemsOfWords(_ text: String) -> [String] { problems(page, text).filter { !$0.contains(" bytes; ") } }
         #expect(
-            problems(page, "| a | \(words(19)). \(words(20)). \(words(2)) |").first?.contains("cell of 41 words")
+            problemsOfWords("| a | \(words(19)). \(words(20)). \(words(2)) |").first?.contains("cell of 41 words")
                 == true)
-        #expect(problems(page, "| a | \(words(20)). \(words(20)). |").isEmpty)
-        #expect(problems(page, "- \(words(31)).") == ["\(page) has a sentence of 31 words: \(words(31).prefix(60))"])
-        #expect(problems(page, "\(words(20))\n\(words(11)).").count == 1)
-        #expect(problems(page, "\(words(30)). \(words(30)):\n\n- \(words(30)).\n- \(words(30)).").isEmpty)
-        #expect(problems(page, "```sh\n\(words(60))\n```").isEmpty)
+        #expect(problemsOfWords("| a | \(words(20)). \(words(20)). |").isEmpty)
+        #expect(problemsOfWords("- \(words(31)).") == ["\(page) has a sentence of 31 words: \(words(31).prefix(60))"])
+        #expect(problemsOfWords("\(words(20))\n\(words(11)).").count == 1)
+        #expect(problemsOfWords("\(words(30)). \(words(30)):\n\n- \(words(30)).\n- \(words(30)).").isEmpty)
+        #expect(problemsOfWords("```sh\n\(words(60))\n```").isEmpty)
     }
 }

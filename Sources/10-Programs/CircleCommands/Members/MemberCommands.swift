@@ -21,85 +21,80 @@ struct MachineName: ParsableArguments {
     }
 }
 
+/// Where a circle meets.
+struct MeetingPlace: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The folder that something else brings to all machines.", valueName: "path"),
+        completion: .directory)
+    var folder: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The nodes of etcd, separated by commas, such as https://etcd-1.example.com:2379; keychain-sync has to run.",
+            valueName: "urls"))
+    var etcd: String?
+
+    func validate() throws {
+        guard (folder == nil) != (etcd == nil) else { throw ValidationError("name the place: --folder or --etcd") }
+        if let etcd {
+            let endpoints = etcd.split(separator: ",")
+            guard !endpoints.isEmpty, endpoints.allSatisfy({ CircleLocation.endpoint(String($0)) != nil }) else {
+                throw ValidationError(
+                    "--etcd takes addresses such as https://etcd-1.example.com:2379, separated by commas")
+            }
+        }
+    }
+
+    func location() throws -> CircleLocation {
+        if let etcd { return .etcd(etcd.split(separator: ",").compactMap { CircleLocation.endpoint(String($0)) }) }
+        return .folder(try Self.absolute(folder ?? ""))
+    }
+
+    /// Where a vault finds a folder again, whatever the present folder of a program is.
+    private static func absolute(_ path: String) throws -> String {
+        let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
+            throw Failure.input(path, "there is no such folder: make it, or start what brings it to this machine")
+        }
+        return path
+    }
+}
+
 struct CreateCircleCommand: DocumentedCommand {
     static let summary = "Make a circle whose first member is this vault."
     static let details = """
         Synchronizable items of the named access groups travel; without --group, those of the group in which this tool \
-        stores passwords. Nothing leaves the machine before another one is let in.
+        stores passwords. Others can read them once you let them in; until then only sealed data leaves the machine.
         """
     static let examples = [
         Example("Through Syncthing's folder", "keychain circle create --folder ~/Sync"),
+        Example("Servers that meet in etcd", "keychain circle create --etcd https://etcd-1:2379,https://etcd-2:2379"),
         Example("For a service", "keychain circle create --folder /srv/circle --group com.example.shop"),
     ]
     static let configuration: CommandConfiguration = documented("create")
 
-    @Option(help: ArgumentHelp("The folder that comes to all machines.", valueName: "path"), completion: .directory)
-    var folder: String
-
     @Option(help: ArgumentHelp("An access group whose items travel; may be given several times.", valueName: "group"))
     var group: [String] = []
 
+    @Flag(help: "Also make a recovery key and print it, once.")
+    var recoveryKey = false
+
+    @OptionGroup var meeting: MeetingPlace
     @OptionGroup var machine: MachineName
     @OptionGroup var passcode: PasscodeInput
 
     func run() throws {
-        let location = try CircleTravel.location(ofFolder: folder)
+        let location = try meeting.location().text
         let session = try VaultSession.ofOwner(passcode)
         let groups = group.isEmpty ? session.client.accessGroups.prefix(1).map(\.self) : group
         try session.perform(ChangeCircle(.create(name: machine.value, groups: groups, location: location)))
+        let key = recoveryKey ? try session.perform(ChangeCircle(.makeRecoveryKey)).secret : nil
         try CircleTravel(session).carry()
         try StandardOutput.write(
             line: "a circle with this machine, '\(machine.value)', for \(groups.joined(separator: ", "))"
                 .escapedForTerminal)
-    }
-}
-
-struct InviteCommand: DocumentedCommand {
-    static let summary = "Invite another machine: prints the words that it needs."
-    static let details = """
-        Whoever knows the words may ask to join, and a member still has to approve it. Say them, or send them on a way \
-        that you trust. They work for as many machines as --count says, until --hours are over.
-        """
-    static let examples = [
-        Example("Your own second machine", "keychain circle invite"),
-        Example("Fifty servers that only read and write items", "keychain circle invite --count 50 --guest"),
-    ]
-    static let configuration: CommandConfiguration = documented("invite")
-
-    @Option(help: ArgumentHelp("How many machines may join with the words.", valueName: "number"))
-    var count: UInt16 = 1
-
-    @Option(help: ArgumentHelp("How long the words work, in hours.", valueName: "hours"))
-    var hours: Int = 24
-
-    @Flag(help: "The machine may change items, and neither invite nor remove others.")
-    var guest = false
-
-    @OptionGroup var passcode: PasscodeInput
-
-    @Flag(help: .json)
-    var json = false
-
-    private struct Answer: Encodable {
-        var words: String
-    }
-
-    func validate() throws {
-        guard count > 0 else { throw ValidationError("--count takes a number from 1 on") }
-        guard (1...8_760).contains(hours) else { throw ValidationError("--hours takes 1 to 8760") }
-    }
-
-    func run() throws {
-        let session = try VaultSession.ofOwnerInPresentVault(passcode)
-        let travel = try CircleTravel(session)
-        let rights: UInt8 = guest ? 8 : 15
-        let made = try session.perform(
-            ChangeCircle(.invite(count: count, seconds: Int64(hours) * 3_600, rights: rights)))
-        guard let secret = made.secret else { throw Failure(VaultError.memoryUnavailable) }
-        travel.carry()
-        let words = secret.withUnsafeBytes { WordCode.words(for: Array($0)) }.joined(separator: " ")
-        if json { return try StandardOutput.write(json: Answer(words: words)) }
-        try StandardOutput.write(line: words)
+        if let key { try CircleRecoveryKeyCommand.show(key, json: false) }
     }
 }
 
@@ -108,16 +103,13 @@ struct JoinCommand: DocumentedCommand {
     static let details = """
         The words are asked for at the terminal, or read from a descriptor or from standard input. The vault makes its \
         keys and asks. A member then approves it; compare the four words that both machines show. After that, \
-        `keychain circle sync` brings the items.
+        `keychain circle sync` brings the items, or with etcd keychain-sync does.
         """
     static let examples = [
         Example("Type the words", "keychain circle join --folder ~/Sync"),
         Example("In a script", "keychain circle join --folder /srv/circle --words-fd 3 3< words"),
     ]
     static let configuration: CommandConfiguration = documented("join")
-
-    @Option(help: ArgumentHelp("The folder that comes to all machines.", valueName: "path"), completion: .directory)
-    var folder: String
 
     @Option(
         name: .customLong("words-fd"),
@@ -130,6 +122,7 @@ struct JoinCommand: DocumentedCommand {
                 + "tool stores passwords.", valueName: "group"))
     var group: [String] = []
 
+    @OptionGroup var meeting: MeetingPlace
     @OptionGroup var machine: MachineName
     @OptionGroup var passcode: PasscodeInput
 
@@ -145,29 +138,33 @@ struct JoinCommand: DocumentedCommand {
     func validate() throws { try OpenDescriptor.validate(descriptor) }
 
     func run() throws {
-        let location = try CircleTravel.location(ofFolder: folder)
+        let location = try meeting.location().text
         let secret = try readSecret()
         let session = try VaultSession.ofOwner(passcode)
         let groups = group.isEmpty ? session.client.accessGroups.prefix(1).map(\.self) : group
         try session.perform(
             ChangeCircle(.join(secret: secret, name: machine.value, location: location, groups: groups)))
-        try CircleTravel(session).carry()
+        // What the vault cannot do does not get better with time.
+        try CircleTravel(session).carry(toleratingUnsupported: false)
         let status = try session.perform(ReadCircle())
         let words = CircleTravel.words(of: status.fingerprint)
         if json { return try StandardOutput.write(json: Answer(standing: "\(status.standing)", words: words)) }
         guard status.circle != nil else {
             return CommandNote.show(
-                "the folder has no circle that these words are for yet; `keychain circle sync` looks again")
+                meeting.folder == nil
+                    ? "keychain-sync has not found the circle that these words are for yet; it goes on looking"
+                    : "the folder has no circle that these words are for yet; `keychain circle sync` looks again")
         }
         try StandardOutput.write(
             line: "asked to join as '\(machine.value)'; this machine's words: \(words)".escapedForTerminal)
         CommandNote.show(
-            "a member has to run `keychain circle approve`, which shows the same words; then run `keychain circle sync` here"
+            "a member has to run `keychain circle approve`, which shows the same words, unless the invitation is an "
+                + "unattended one" + (meeting.folder == nil ? "" : "; then run `keychain circle sync` here")
         )
     }
 
     private func readSecret() throws -> SecretBytes {
-        var typed = try readWords()
+        var typed = try TypedSecret.read("Words of the invitation: ", descriptor)
         defer { typed.resetBytes(in: typed.indices) }
         let words = String(decoding: typed, as: UTF8.self).split { $0.isWhitespace || $0 == "-" || $0 == "," }
         guard words.count == WordCode.wordCount(forBytes: 16) else {
@@ -179,13 +176,15 @@ struct JoinCommand: DocumentedCommand {
         }
         return try bytes.withUnsafeBytes { try SecretBytes(copying: $0) }
     }
+}
 
-    private func readWords() throws -> Data {
-        if let descriptor { return try SecretInput.readAll(descriptor, keepingNewline: false) }
-        guard isatty(0) == 1, let terminal = CommandTerminal() else {
-            return try SecretInput.readAll(0, keepingNewline: false)
+extension CircleRequest {
+    /// What the TPM of the machine says, ready for a terminal; nil if nothing was asked of it.
+    var attested: String? {
+        attester.map { attester in
+            let maker = maker.map { "a certificate that nobody checked calls its maker '\($0.escapedForTerminal)'" }
+            return "Its TPM: attester \(attester.hexadecimal()), \(maker ?? "without a certificate of its maker")"
         }
-        return try terminal.askSecrets(["Words of the invitation: "]).first ?? Data()
     }
 }
 
@@ -216,9 +215,10 @@ struct ApproveCommand: DocumentedCommand {
     static let summary = "Let a machine into the circle that asks to join."
     static let details = """
         Shows what the machine calls itself and four words of its keys. Compare the words with those that \
-        `keychain circle join` printed there: if they differ, somebody else asks in its name. On a terminal you then \
-        type 'approve'; elsewhere --yes is needed. The machine gets all access groups that this one has, or those \
-        that --group names.
+        `keychain circle join` printed there: if they differ, somebody else asks in its name. If the invitation asks for \
+        an attestation, compare the attester with what `keychain key attest` prints there, too. On a terminal you then \
+        type 'approve'; elsewhere --yes is needed. The machine gets the access groups that --group names, or those of its \
+        invitation, or all that this one has.
         """
     static let examples = [
         Example("The only machine that asks", "keychain circle approve"),
@@ -244,8 +244,9 @@ struct ApproveCommand: DocumentedCommand {
         let words = CircleTravel.words(of: request.fingerprint)
         if !yes {
             try Confirmation(
-                loss: "'\(request.name.escapedForTerminal)' asks to join. Its words: \(words)", word: "approve",
-                verb: "admitted"
+                loss: "'\(request.name.escapedForTerminal)' asks to join. Its words: \(words)"
+                    + (request.attested.map { ". \($0)" } ?? ""),
+                word: "approve", verb: "admitted"
             ).ask(unattended: .refused("compare the words of the machine, '\(words)', and say --yes"))
         }
         let groups = group.isEmpty ? nil : group
@@ -257,7 +258,7 @@ struct ApproveCommand: DocumentedCommand {
 
 struct RefuseCommand: DocumentedCommand {
     static let summary = "Forget a machine that asks to join."
-    static let details = "Its invitation still works. Make the invitation end with its --hours, or remove who used it."
+    static let details = "Its invitation still works: `keychain circle end` ends it."
     static let examples = [Example("A machine that nobody knows", "keychain circle refuse stranger")]
     static let configuration: CommandConfiguration = documented("refuse")
 
@@ -274,9 +275,8 @@ struct RefuseCommand: DocumentedCommand {
 struct RemoveMemberCommand: DocumentedCommand {
     static let summary = "Remove a machine from the circle."
     static let details = """
-        All that it could read gets new keys, so that it opens nothing that is stored afterwards. What it could read \
-        until then it may have kept: change those secrets where they count. On a terminal you type 'remove'; elsewhere \
-        --yes is needed.
+        Its groups get new keys: it cannot open what is stored afterwards. What it could read until then it may have kept: \
+        change those secrets where they count. On a terminal you type 'remove'; elsewhere --yes is needed.
         """
     static let examples = [Example("A lost laptop", "keychain circle remove laptop")]
     static let configuration: CommandConfiguration = documented("remove")
@@ -293,7 +293,8 @@ struct RemoveMemberCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let travel = try CircleTravel(session)
         travel.carry()
-        let members = try session.perform(ReadCircle()).members.filter { !$0.isRemoved }
+        let status = try session.perform(ReadCircle())
+        let members = status.members.filter { !$0.isRemoved }
         let found = members.filter { "\($0.number)" == machine || $0.name == machine }
         guard let member = found.first else {
             throw Failure(status: errSecItemNotFound, "the circle has no member '\(machine.escapedForTerminal)'")
@@ -305,7 +306,8 @@ struct RemoveMemberCommand: DocumentedCommand {
         }
         if !yes {
             try Confirmation(
-                loss: "'\((member.name ?? machine).escapedForTerminal)', member \(member.number), gets nothing more.",
+                loss:
+                    "'\((member.name ?? machine).escapedForTerminal)', member \(member.number), gets no further changes.",
                 word: "remove", verb: "removed"
             ).ask(unattended: .refused("say --yes to remove member \(member.number)"))
         }
@@ -314,17 +316,33 @@ struct RemoveMemberCommand: DocumentedCommand {
         CommandNote.show(
             "member \(member.number) may have kept what it could read: \(made.items) items. Change those secrets where "
                 + "they count")
+        if status.hasRecoveryKey, try !session.perform(ReadCircle()).hasRecoveryKey {
+            CommandNote.show(
+                "it made the recovery key, which is void now: `keychain circle recovery-key` makes another one")
+        }
+        if let invitation = status.invitations.first(where: { $0.identifier == member.invitation }) {
+            CommandNote.show(
+                "it knows the words of an invitation that is still open: `keychain circle end \(invitation.digits)` ends it"
+            )
+        }
     }
 }
 
 struct LeaveCircleCommand: DocumentedCommand {
     static let summary = "Leave the circle. All items stay in this vault."
     static let details = """
-        The others are told, and get new keys. On a terminal you type 'leave'; elsewhere --yes is needed. A vault that \
-        only asked to join just forgets it.
+        This machine tells the others, and they make new keys. With --only-here it tells nobody, and just forgets the \
+        circle: two machines that use copies of one vault are one member, and one of them has to join as another. On a \
+        terminal you type 'leave'; elsewhere --yes is needed. A vault that only asked to join just forgets it.
         """
-    static let examples = [Example("Before a machine goes away", "keychain circle leave")]
+    static let examples = [
+        Example("Before a machine goes away", "keychain circle leave"),
+        Example("In a copy of a vault that is in use elsewhere", "keychain circle leave --only-here"),
+    ]
     static let configuration: CommandConfiguration = documented("leave")
+
+    @Flag(help: "Tell nobody: the vault of which this one is a copy stays a member.")
+    var onlyHere = false
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -342,6 +360,10 @@ struct LeaveCircleCommand: DocumentedCommand {
                 loss: "This vault gets no changes of the others any more, and joins again only when it is invited.",
                 word: "leave", verb: "changed"
             ).ask(unattended: .refused("say --yes to leave the circle"))
+        }
+        if onlyHere {
+            try session.perform(ChangeCircle(.forget))
+            return
         }
         let travel = try? CircleTravel(session)
         try session.perform(ChangeCircle(.leave))

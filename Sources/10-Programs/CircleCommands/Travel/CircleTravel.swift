@@ -1,4 +1,5 @@
 import Access
+import CLibrary
 import CircleFolder
 import CommandKit
 import FoundationEssentials
@@ -6,23 +7,22 @@ import PasswordGeneration
 import StatusCodes
 import VaultInterface
 
-/// Has items travel between the vault and the circle's folder.
+/// Has items travel between the vault and the place where the circle meets.
 struct CircleTravel {
     let session: VaultSession
-    let folder: String
+    let place: CircleLocation
 
-    /// How a folder is called as the place where carriers meet.
-    static let scheme = "folder:"
-
-    /// - Parameter path: The folder; nil for the one that the vault remembers.
-    /// - Throws: ``CommandKit/Failure`` if the vault is in no circle, or remembers no folder.
-    init(_ session: VaultSession, folder path: String? = nil) throws {
+    /// - Parameter place: Nil for the one that the vault remembers.
+    /// - Throws: ``CommandKit/Failure`` if the vault is in no circle, or remembers no place.
+    init(_ session: VaultSession, at place: CircleLocation? = nil) throws {
         self.session = session
-        if let path {
-            folder = try Self.absolute(path)
+        if let place {
+            self.place = place
             return
         }
-        let status = try session.vault.perform(CollectCircleObjects(for: "folder", limit: 0), as: session.client) {
+        let status = try session.withoutUnlocking.perform(
+            CollectCircleObjects(for: CollectCircleObjects.folder, limit: 0)
+        ) {
             (_: CircleObject) throws(VaultError) in
         }
         guard status.standing != .none else {
@@ -31,37 +31,73 @@ struct CircleTravel {
                 "this vault is in no circle: make one with `keychain circle create`, or join one with `keychain circle join`"
             )
         }
-        guard status.location.hasPrefix(Self.scheme) else {
+        guard let place = CircleLocation(status.location) else {
             throw Failure(
-                status: errSecParam, "the vault does not know the circle's folder: name it with `keychain circle move`")
+                status: errSecParam,
+                "the vault does not know where the circle meets: name the place with `keychain circle move`")
         }
-        folder = String(status.location.dropFirst(Self.scheme.count))
+        self.place = place
     }
 
-    /// Where the vault finds a folder again, whatever the present folder of a program is.
-    static func location(ofFolder path: String) throws -> String { scheme + (try absolute(path)) }
-
-    private static func absolute(_ path: String) throws -> String {
-        let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-            throw Failure.input(path, "there is no such folder: make it, or start what brings it to this machine")
+    /// - Throws: ``CommandKit/Failure`` if the circle does not travel through a folder.
+    func carrier() throws -> FolderCarrier {
+        guard case .folder(let path) = place else {
+            throw Failure.usage("this circle travels through etcd: `keychain-sync` does that")
         }
-        return path
+        return FolderCarrier(session.vault, as: session.client, folder: path)
     }
 
-    func carrier() -> FolderCarrier { FolderCarrier(session.vault, as: session.client, folder: folder) }
-
-    /// Has items travel once, after a command that did its own work: says what keeps them from it, and fails not.
+    /// Has items travel once, after a command that did its own work. Prints the reason if they cannot, and does not
+    /// fail.
     func carry() {
+        try? carry(toleratingUnsupported: true)
+    }
+
+    /// - Parameter isTolerated: Whether to go on if this vault cannot do what is needed, now or later.
+    func carry(toleratingUnsupported isTolerated: Bool) throws {
+        guard case .folder = place else { return waitForSync() }
         do {
-            let carrier = carrier()
+            let carrier = try carrier()
             try carrier.synchronize()
             for alarm in carrier.report.alarms { CommandNote.show("the circle's folder: \(alarm)".escapedForTerminal) }
         } catch {
+            if !isTolerated, let error = error as? VaultError, case .unsupported = error { throw Failure(error) }
             CommandNote.show(
                 "nothing travels yet: \(Self.reason(error)); `keychain circle sync` tries again".escapedForTerminal)
         }
+    }
+
+    /// Gives `keychain-sync` three seconds to write what the command made.
+    private func waitForSync() {
+        for _ in 0..<60 {
+            guard let status = try? session.perform(ReadCircle()), status.standing != .none else { return }
+            if status.outgoing == 0, status.standing != .joining || status.circle != nil { return }
+            usleep(50_000)
+        }
+        CommandNote.show("nothing was sent yet: keychain-sync is not running, or cannot reach etcd")
+    }
+
+    /// What a machine waits for that is no member yet.
+    static func joining(_ status: CircleStatus) -> String {
+        status.isRecovering
+            ? "this machine looks for the circle of its recovery key, and becomes a member by itself"
+            : "this machine waits to be admitted: a person runs `keychain circle approve` at a member; with the words of "
+                + "an unattended invitation a member does it by itself, as long as the invitation has a place left"
+    }
+
+    static func unsent(_ count: Int) -> String {
+        count == 1 ? "1 object has not been sent yet" : "\(count) objects have not been sent yet"
+    }
+
+    /// Runs `body`, and throws what a person is told.
+    static func reporting(_ carrier: FolderCarrier, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            throw Failure(
+                status: (error as? VaultError)?.osStatus ?? errSecIO, reason(error).escapedForTerminal)
+        }
+        for alarm in carrier.report.alarms { CommandNote.show("the circle's folder: \(alarm)".escapedForTerminal) }
     }
 
     static func reason(_ error: any Error) -> String {

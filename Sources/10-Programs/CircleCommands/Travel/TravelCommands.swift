@@ -8,7 +8,7 @@ import VaultInterface
 
 struct ListCircleCommand: DocumentedCommand {
     static let summary = "Show the members of the circle, the groups that travel, and what waits."
-    static let details = "The star is this machine. `--json` has all there is to know."
+    static let details = "A star marks this machine. `--json` prints every field."
     static let examples = [Example("Who is in it", "keychain circle list")]
     static let configuration: CommandConfiguration = documented("list")
 
@@ -26,6 +26,8 @@ struct ListCircleCommand: DocumentedCommand {
         var offers: [String]
         var requests: [Request]
         var invitations: [Invitation]
+        var recoveryKey: Bool
+        var needs: String?
         var waiting: Int
         var outgoing: Int
         var conflicts: Int
@@ -36,6 +38,7 @@ struct ListCircleCommand: DocumentedCommand {
         var name: String?
         var rights: [String]
         var words: String
+        var attested: Bool
         var removed: Bool
     }
 
@@ -49,11 +52,18 @@ struct ListCircleCommand: DocumentedCommand {
     private struct Request: Encodable {
         var name: String
         var words: String
+        var attester: String?
+        var maker: String?
     }
 
     private struct Invitation: Encodable {
+        var invitation: String
         var left: UInt16
         var until: String
+        var rights: [String]
+        var unattended: Bool
+        var attestation: Bool
+        var groups: [String]
     }
 
     func run() throws {
@@ -70,7 +80,8 @@ struct ListCircleCommand: DocumentedCommand {
         let members = status.members.filter { !$0.isRemoved }.map { member in
             [
                 member.number == status.number ? "*" : "", "\(member.number)", member.name ?? "",
-                Self.rights(member.rights).joined(separator: ", "), CircleTravel.words(of: member.fingerprint),
+                Self.rights(member.rights).joined(separator: ", "),
+                CircleTravel.words(of: member.fingerprint) + (member.isAttested ? " (a TPM has the keys)" : ""),
             ].map(\.escapedForTerminal)
         }
         try StandardOutput.write(Table(members, heads: ["", "number", "machine", "may", "words"]))
@@ -83,14 +94,28 @@ struct ListCircleCommand: DocumentedCommand {
             try StandardOutput.write(line: "")
             try StandardOutput.write(Table(groups, heads: ["group", "items", "machines"]))
         }
+        let invitations = status.invitations.map { invitation in
+            let asks = invitation.flags & 2 == 0 ? "a person" : "nobody"
+            return [
+                invitation.digits, "\(invitation.left)", Timestamp(invitation.deadline).shown,
+                asks + (invitation.flags & 1 == 0 ? "" : " and a TPM"),
+                invitation.groups.joined(separator: ", ").escapedForTerminal,
+            ]
+        }
+        if !invitations.isEmpty {
+            try StandardOutput.write(line: "")
+            try StandardOutput.write(Table(invitations, heads: ["invitation", "left", "until", "asks", "gives"]))
+        }
         notes(status)
     }
 
     private func notes(_ status: CircleStatus) {
+        if let needs = status.needs { CommandNote.show(needs.escapedForTerminal) }
         for request in status.requests {
             CommandNote.show(
                 "'\(request.name)' asks to join, with the words \(CircleTravel.words(of: request.fingerprint)): "
-                    .escapedForTerminal + "`keychain circle approve` lets it in")
+                    .escapedForTerminal + "`keychain circle approve` lets it in"
+                    + (request.attested.map { ". \($0)" } ?? ""))
         }
         for offer in status.offers {
             CommandNote.show(
@@ -98,7 +123,10 @@ struct ListCircleCommand: DocumentedCommand {
                     .escapedForTerminal)
         }
         if status.outgoing > 0 {
-            CommandNote.show("\(status.outgoing) parts wait to be written: `keychain circle sync`")
+            let isThroughEtcd = status.location.hasPrefix("etcd:")
+            CommandNote.show(
+                CircleTravel.unsent(status.outgoing)
+                    + (isThroughEtcd ? ": keychain-sync does that" : ": `keychain circle sync` does that"))
         }
         if status.waiting > 0, status.standing == .member { CommandNote.show(Self.waiting(status.waiting)) }
         if status.conflicts > 0 { CommandNote.show(Self.conflicts(status.conflicts)) }
@@ -126,15 +154,25 @@ struct ListCircleCommand: DocumentedCommand {
             members: status.members.map {
                 Member(
                     number: $0.number, name: $0.name, rights: Self.rights($0.rights),
-                    words: CircleTravel.words(of: $0.fingerprint), removed: $0.isRemoved)
+                    words: CircleTravel.words(of: $0.fingerprint), attested: $0.isAttested, removed: $0.isRemoved)
             },
             groups: status.views.map {
                 Group(group: $0.group, generation: $0.generation, holders: $0.holders, items: $0.items)
             },
             offers: status.offers,
-            requests: status.requests.map { Request(name: $0.name, words: CircleTravel.words(of: $0.fingerprint)) },
-            invitations: status.invitations.map { Invitation(left: $0.left, until: Timestamp($0.deadline).iso8601) },
-            waiting: status.waiting, outgoing: status.outgoing, conflicts: status.conflicts)
+            requests: status.requests.map {
+                Request(
+                    name: $0.name, words: CircleTravel.words(of: $0.fingerprint),
+                    attester: $0.attester?.hexadecimal(), maker: $0.maker)
+            },
+            invitations: status.invitations.map {
+                Invitation(
+                    invitation: $0.identifier.hexadecimal(), left: $0.left, until: Timestamp($0.deadline).iso8601,
+                    rights: Self.rights($0.rights), unattended: $0.flags & 2 != 0, attestation: $0.flags & 1 != 0,
+                    groups: $0.groups)
+            },
+            recoveryKey: status.hasRecoveryKey, needs: status.needs, waiting: status.waiting,
+            outgoing: status.outgoing, conflicts: status.conflicts)
     }
 }
 
@@ -142,12 +180,12 @@ struct ConflictsCommand: DocumentedCommand {
     static let summary = "Show changes that lost against later ones."
     static let details = """
         Of two changes that were made without knowledge of each other, the later is in force. The other one is listed \
-        here, with what is another in the item now, and is in its history: `keychain restore` brings it back. --forget \
-        ends the list.
+        here, with the fields that differ now, and is in its history: `keychain restore` brings it back. --forget ends \
+        the list.
         """
     static let examples = [
         Example("See what lost", "keychain circle conflicts"),
-        Example("Bring a version back", "keychain history mail.example.com alice"),
+        Example("Bring a version back", "keychain restore mail.example.com alice --version 2"),
     ]
     static let configuration: CommandConfiguration = documented("conflicts")
 
@@ -224,18 +262,23 @@ struct AddGroupCommand: DocumentedCommand {
 }
 
 struct MoveCircleCommand: DocumentedCommand {
-    static let summary = "Say where the circle's folder is on this machine from now on."
-    static let details = "Move the folder with all that is in it first. On other machines it may be elsewhere."
-    static let examples = [Example("After the folder was moved", "keychain circle move /srv/circle")]
+    static let summary = "Say where the circle meets for this machine from now on."
+    static let details = """
+        Move a folder with all that is in it first; on other machines it may be elsewhere. When a circle goes from a folder \
+        to etcd, or back, the vault copies everything it holds to the new place. Run the command on every machine: until \
+        then they do not meet.
+        """
+    static let examples = [
+        Example("After the folder was moved", "keychain circle move --folder /srv/circle"),
+        Example("From a folder to etcd", "keychain circle move --etcd https://etcd-1.example.com:2379"),
+    ]
     static let configuration: CommandConfiguration = documented("move")
 
-    @Argument(help: "The folder.", completion: .directory)
-    var folder: String
-
+    @OptionGroup var meeting: MeetingPlace
     @OptionGroup var passcode: PasscodeInput
 
     func run() throws {
-        let location = try CircleTravel.location(ofFolder: folder)
+        let location = try meeting.location().text
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         try session.perform(ChangeCircle(.move(location: location)))
         try CircleTravel(session).carry()
@@ -245,7 +288,7 @@ struct MoveCircleCommand: DocumentedCommand {
 struct SyncCommand: DocumentedCommand {
     static let summary = "Have items travel: what changed here goes to the folder, and what changed elsewhere comes."
     static let details = """
-        Ends when nothing is left to do. With --watch it goes on until it is ended: after each change of the vault, and \
+        Writes and reads everything once, and ends. With --watch it goes on until it is ended: after each change of the vault, and \
         every few seconds for what the folder brings. Items that are readable only while the vault is unlocked wait for \
         the unlocking, in both directions.
         """
@@ -283,7 +326,7 @@ struct SyncCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         if passcode.descriptor != nil { _ = try session.unlockIfPossible() }
         let travel = try CircleTravel(session.withoutUnlocking)
-        let carrier = travel.carrier()
+        let carrier = try travel.carrier()
         let notices = watch ? try ChangeNotices(session.vault.changes()) : nil
         var shown = FolderCarrier.Report()
         while true {
@@ -314,7 +357,7 @@ struct SyncCommand: DocumentedCommand {
                     conflicts: report.conflicts, waiting: report.waiting, refused: report.refused,
                     alarms: report.alarms))
         }
-        if report.standing == .joining { CommandNote.show("a member has to approve this machine first") }
+        if report.standing == .joining { CommandNote.show("this machine waits to be admitted") }
         let (changed, written) = (report.changed - shown.changed, report.written - shown.written)
         try StandardOutput.write(line: "items changed here: \(changed), sent: \(written)")
         if report.conflicts > shown.conflicts {

@@ -8,8 +8,8 @@ import StatusCodes
 struct ManualCommand: DocumentedCommand {
     static let summary = "Write the manual pages into a folder."
     static let details = """
-        The pages are made from the help of the commands. With --daemon-help, only the page of keychaind is written, \
-        from the help that keychaind prints.
+        The pages are made from the help of the commands. With --daemon-help, only the page of keychaind or \
+        keychain-sync is written, from the help that this program prints.
         """
     static let examples = [
         Example("Before packaging", "keychain manual --directory share/man/man1"),
@@ -27,7 +27,7 @@ struct ManualCommand: DocumentedCommand {
 
     @Flag(
         name: .customLong("daemon-help"),
-        help: "Read the help of keychaind from standard input, as --experimental-dump-help prints it.")
+        help: "Read the help of keychaind or keychain-sync from standard input, as --experimental-dump-help prints it.")
     var readsDaemonHelp = false
 
     func run() throws {
@@ -38,13 +38,15 @@ struct ManualCommand: DocumentedCommand {
 
     private func daemonPage() throws -> ManualPage {
         guard let help = try? DescriptorReader.readAll(0, limit: 1 << 20),
-            let tree = try? JSONDecoder().decode(HelpTree.self, from: help), tree.command.commandName == "keychaind"
+            let tree = try? JSONDecoder().decode(HelpTree.self, from: help),
+            let page = ManualPage(daemon: tree.command)
         else {
             throw Failure(
                 status: errSecParam, exitCode: ExitStatus.other,
-                "standard input is not what `keychaind --experimental-dump-help` writes")
+                "standard input is not what `keychaind --experimental-dump-help` writes, or keychain-sync with this option"
+            )
         }
-        return ManualPage(daemon: tree.command)
+        return page
     }
 
     private func pages() throws -> [ManualPage] {

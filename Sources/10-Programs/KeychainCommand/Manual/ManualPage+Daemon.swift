@@ -2,8 +2,48 @@ import CommandKit
 import FoundationEssentials
 
 extension ManualPage {
-    /// The page of `keychaind`, which describes itself: its module has its command line.
-    init(daemon help: HelpTree.Command) {
+    /// The page of a program that describes itself: its module has its command line.
+    ///
+    /// - Returns: Nil for another program than `keychaind` and `keychain-sync`.
+    init?(daemon help: HelpTree.Command) {
+        switch help.commandName {
+        case "keychaind": self.init(keychaind: help)
+        case "keychain-sync": self.init(sync: help)
+        default: return nil
+        }
+    }
+
+    private init(sync help: HelpTree.Command) {
+        self.init(
+            help: help, path: [help.commandName], section: 8, summary: help.abstract ?? "",
+            details: (help.discussion ?? "").components(separatedBy: "\n\nEXAMPLES").first ?? "",
+            exitStatus: [
+                Entry(tag: "0", lines: ["stopped by a signal; with", ".Fl Fl once :", "nothing is left to do"]),
+                Entry(tag: "64", lines: ["the command line makes no sense (EX_USAGE)"]),
+                Entry(tag: "other", lines: ["an error, as", ".Xr keychain 1", "has it"]),
+            ],
+            environment: [
+                Entry(tag: "Ev KEYCHAIN_HOME", lines: ["The folder of the vault, if no daemon has it."]),
+                Entry(tag: "Ev KEYCHAIN_SOCKET", lines: ["The socket of the daemon that has the vault."]),
+                Entry(
+                    tag: "Ev CREDENTIALS_DIRECTORY , NOTIFY_SOCKET",
+                    lines: ["What systemd hands over: etcd's password, and where to report."]),
+            ],
+            files: [
+                Entry(tag: "Pa /etc/default/keychain-sync", lines: ["The options of the system's unit."]),
+                Entry(tag: "Pa ~/.config/keychain/sync", lines: ["The options of a user's unit."]),
+            ],
+            examples: [
+                Example(
+                    "All the time, with a certificate of the keychain",
+                    "keychain-sync --authority /etc/etcd/ca.pem --certificate sync.example.com"),
+                Example(
+                    "Once, with a user of etcd", "keychain-sync --once --user web --password-file /run/secrets/etcd"),
+            ],
+            seeAlso: [("keychain", 1), ("keychain-circle", 1), ("keychaind", 8)])
+    }
+
+    private init(keychaind help: HelpTree.Command) {
         var help = help
         // A pair such as --lock-signals and --no-lock-signals has one description, that of the first.
         help.arguments = help.arguments?.map { argument in

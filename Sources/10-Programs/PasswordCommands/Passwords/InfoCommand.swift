@@ -27,19 +27,27 @@ struct InfoCommand: DocumentedCommand {
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         let item = try choice.search(passcode, nil).described(in: session)
         if json { return try StandardOutput.write(json: ItemSummary(item)) }
+        let note = TravelNotes(session).note(item).map { " (\($0))" } ?? ""
         let facts = item.facts.map { fact in
-            fact.first == "synchronizable"
-                ? ["synchronizable", (fact.last ?? "") + Self.travel(of: item, session)] : fact
+            fact.first == "synchronizable" ? ["synchronizable", (fact.last ?? "") + note] : fact
         }
         try StandardOutput.write(line: Table(facts).text(aligned: true))
     }
+}
 
-    /// Why a synchronizable item does not travel; empty if it does, and if this command may not know.
-    private static func travel(of item: StoredItem, _ session: VaultSession) -> String {
-        guard item.isSynchronizable, let circle = try? session.perform(ReadCircle()) else { return "" }
-        guard circle.standing == .member else { return " (there is no circle here)" }
+/// Why synchronizable items do not travel.
+struct TravelNotes {
+    /// Nil if this command may not know.
+    private let circle: CircleStatus?
+
+    init(_ session: VaultSession) { circle = try? session.perform(ReadCircle()) }
+
+    /// Nil if the item travels, or is not to.
+    func note(_ item: StoredItem) -> String? {
+        guard item.isSynchronizable, let circle else { return nil }
+        guard circle.standing == .member else { return "no circle here" }
         let travels = circle.views.contains { $0.group.utf8.elementsEqual(item.accessGroup.utf8) }
-        return travels || circle.views.isEmpty ? "" : " (its group does not travel)"
+        return travels || circle.views.isEmpty ? nil : "its group does not travel"
     }
 }
 

@@ -78,7 +78,10 @@ struct ListCommand: DocumentedCommand {
         if json {
             try StandardOutput.write(json: items.map(summary))
         } else {
-            let rows = items.map(row).sorted { $0.lexicographicallyPrecedes($1) }
+            let notes =
+                deleted || !items.contains(where: \.isSynchronizable)
+                ? nil : try TravelNotes(.ofOwnerInPresentVault(passcode))
+            let rows = items.map { row($0, notes) }.sorted { $0.lexicographicallyPrecedes($1) }
             if !rows.isEmpty {
                 try StandardOutput.write(
                     Table(rows, heads: ["service", "account", "group"] + (deleted ? ["deleted", "item"] : [])))
@@ -148,7 +151,7 @@ struct ListCommand: DocumentedCommand {
         return summary
     }
 
-    private func row(_ item: StoredItem) -> [String] {
+    private func row(_ item: StoredItem, _ notes: TravelNotes?) -> [String] {
         let names = [AttributeName.service, .account].map {
             item.attribute($0).map(AttributeText.init)?.forTerminal ?? ""
         }
@@ -158,5 +161,6 @@ struct ListCommand: DocumentedCommand {
         let other = deleted ? [Timestamp(item.modificationDate).shown, item.identifier.beginning] : []
         return names + [item.accessGroup.escapedForTerminal] + other + (label.map { [$0.forTerminal] } ?? [])
             + (item.accessControl.isConstrained ? ["needs a person"] : [])
+            + (notes?.note(item).map { ["synchronizable, \($0)"] } ?? [])
     }
 }

@@ -1,3 +1,4 @@
+import Broker
 import Bytes
 import CLibrary
 import CommandKit

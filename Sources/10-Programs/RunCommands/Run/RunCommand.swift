@@ -1,4 +1,5 @@
 import ArgumentParser
+import Broker
 import CLibrary
 import CommandKit
 
@@ -34,6 +35,11 @@ struct RunCommand: DocumentedCommand {
         neither are secrets of less than 4 bytes, which is said on standard error. The \
         program then sees no terminal.
 
+        With --broker the program does not get the secret. It gets a placeholder, and a proxy that puts the secret into \
+        its requests to the server that the rule names, and takes it out of the answers. A rule is NAME=REFERENCE to \
+        URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json), methods GET,POST, \
+        times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
+
         Other programs of the same user can read the environment of a running program, and programs that it starts \
         inherit it. Files are the better way for programs that can read secrets from files.
         """
@@ -68,6 +74,13 @@ struct RunCommand: DocumentedCommand {
             #"""
             keychain run --mask --env TOKEN=keychain://ci/deploy -- \
                 ./deploy > deploy.log 2>&1
+            """#),
+        Example(
+            "A token that the program uses and never has",
+            #"""
+            keychain run --broker \
+                'GH_TOKEN=keychain://github/agent to https://api.github.com' \
+                -- ./agent
             """#),
     ]
     static let configuration: CommandConfiguration = documented("run")
@@ -112,6 +125,23 @@ struct RunCommand: DocumentedCommand {
         help: "Give the program a Secret Service, as on a desktop's bus, that keeps its secrets in the keychain.")
     var secretService = false
 
+    @Option(
+        name: .customLong("broker"),
+        help: ArgumentHelp(
+            "Put a placeholder into a variable, and the secret into the requests that the program sends to a server: "
+                + "'NAME=REFERENCE to URL'.", valueName: "rule"))
+    var rules: [String] = []
+
+    @Option(help: "What happens to connections to servers that no rule names: inspect, tunnel or refuse.")
+    var others: BrokerSettings.Others = .inspect
+
+    @Option(
+        name: .customLong("broker-authority"),
+        help: ArgumentHelp(
+            "A file in PEM with certificates of authorities that servers may have, beside those of the system.",
+            valueName: "path"), completion: .file())
+    var authority: String?
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -141,9 +171,23 @@ struct RunCommand: DocumentedCommand {
         guard !secretService || reload == nil && !restart else {
             throw ValidationError("--secret-service serves one run: leave it out with --reload and --restart")
         }
-        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty else {
+        guard !rules.isEmpty || others == .inspect && authority == nil else {
+            throw ValidationError("--others and --broker-authority go with --broker")
+        }
+        for rule in rules {
+            guard let variable = rule.split(separator: "=").first, !names.contains(String(variable)) else {
+                throw ValidationError("a variable of --broker is named by another option, too: name each variable once")
+            }
+            guard passcode.descriptor == nil || !rule.split(separator: " ").contains("ask") else {
+                throw ValidationError("with --passcode-fd nobody is asked: leave it out, or 'ask' in the rule")
+            }
+        }
+        guard rules.isEmpty || reload == nil && !restart else {
+            throw ValidationError("--broker serves one run: leave it out with --reload and --restart")
+        }
+        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty || !rules.isEmpty else {
             throw ValidationError(
-                "name what to give to the program: --env, --env-file, --file, --template or --secret-service")
+                "name what to give to the program: --env, --env-file, --file, --template, --broker or --secret-service")
         }
     }
 
@@ -151,7 +195,8 @@ struct RunCommand: DocumentedCommand {
         let status = try SecretRun(
             variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
             lookup: SecretLookup(passcode, itemPassword, for: command[0]),
-            secretService: secretService ? passcode : nil
+            secretService: secretService ? passcode : nil,
+            brokered: rules.isEmpty ? nil : BrokeredSecrets(rules, others: others, authority: authority)
         ).run()
         throw ExitCode(status)
     }
@@ -197,3 +242,5 @@ struct RunCommand: DocumentedCommand {
 
     private static func reference(_ text: String) throws -> SecretReference { try SecretReference(text) }
 }
+
+extension BrokerSettings.Others: ExpressibleByArgument {}

@@ -72,6 +72,9 @@ final class SecretLookup {
         return try .copy(value)
     }
 
+    /// Returns a session of the vault that asks nobody to unlock it.
+    func quietSession() throws -> VaultSession { try openSession().withoutUnlocking }
+
     private func openSession() throws -> VaultSession {
         if let session { return session }
         let opened = try VaultSession.ofOwnerInPresentVault(passcode)

@@ -16,6 +16,8 @@ struct SecretRun {
     let lookup: SecretLookup
     /// How the vault of the Secret Service that the program gets is unlocked; nil for none.
     var secretService: PasscodeInput?
+    /// What the program may use through the broker; nil for nothing.
+    var brokered: BrokeredSecrets?
 
     /// The values that go into the environment, and those that go into files whose paths are in the environment.
     struct Values {
@@ -31,22 +33,28 @@ struct SecretRun {
         if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
         // Before this process has a secret.
         let starter = try secretService.map { _ in try FrontStarter(for: .programs) }
+        let broker = try brokered.map { _ in try BrokerProcess() }
+        defer { broker?.end() }
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
-        lookup.close()
+        if broker == nil { lookup.close() }
         let environment = EnvironmentBlock()
         for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
-        guard isMasking || secretService != nil || !values.files.isEmpty else {
+        guard isMasking || secretService != nil || broker != nil || !values.files.isEmpty else {
             throw program.replaceThisProcess(environment)
         }
         OwnMemory.hide()
         RunSignals.catchAll()
-        guard secretService != nil || !values.files.isEmpty else {
+        guard secretService != nil || broker != nil || !values.files.isEmpty else {
             return try supervise(program, environment, masked)
         }
         let folder = try MemoryFolder(otherwise: "use --env")
         defer { folder.remove() }
         if let secretService, let starter { try serve(secretService, starter, in: folder, environment) }
+        if let broker, let brokered {
+            let witness = try brokered.begin(broker, lookup, for: self.program, in: folder, environment)
+            try broker.follow { witness.take($0) }
+        }
         for (variable, value) in values.files {
             try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
         }

@@ -53,6 +53,9 @@ struct AuditCommand: DocumentedCommand {
         help: ArgumentHelp("Show only events of this password, named by its service and account.", valueName: "name"))
     var item: [String] = []
 
+    @Flag(help: "Show only what brokers of `keychain run --broker` tell of programs' requests.")
+    var broker = false
+
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .json)
@@ -63,12 +66,13 @@ struct AuditCommand: DocumentedCommand {
         guard item.isEmpty || item.count == 2 else {
             throw Failure.usage("--item takes a service and an account: see `keychain help audit`")
         }
-        var query = AuditQuery(since: try since.map(Self.moment), limit: limit)
+        var query = AuditQuery(since: try since.map(Self.moment), limit: broker ? nil : limit)
         if item.count == 2 { query.item = AuditQuery.Item(service: item[0], account: item[1]) }
         let session = try VaultSession.ofOwnerInPresentVault(passcode)
         if verify { return try check(session) }
-        let (records, unclear) = try records(query, session)
-        if unclear > 0 {
+        var (records, unclear) = try records(query, session)
+        if broker { records = records.filter { $0.request != nil }.suffix(limit ?? .max) }
+        if unclear > 0, !broker {
             CommandNote.show(
                 "\(unclear) more \(unclear == 1 ? "record does" : "records do") not name every item: "
                     + "`keychain audit` shows all records")
@@ -76,6 +80,9 @@ struct AuditCommand: DocumentedCommand {
         guard !records.isEmpty else { return }
         if json {
             for record in records { try StandardOutput.write(json: record) }
+        } else if broker {
+            let heads = ["time", "program", "secrets", "request", "status", "out", "in", "outcome"]
+            try StandardOutput.write(Table(records.map(\.requestRow), heads: heads))
         } else {
             try StandardOutput.write(Table(records.map(\.row), heads: ["number", "time", "event", "program", "what"]))
         }
@@ -159,6 +166,7 @@ extension AuditRecord {
         if let items { facts.append(items == 1 ? "1 item" : "\(items) items") }
         if let itemDigests { facts.append("item \(itemDigests.joined(separator: " "))") }
         if let group { facts.append("group \(group)") }
+        if let request { facts.append(request.text) }
         if let count, count > 1 { facts.append("\(count) times") }
         if let until { facts.append("until \(Self.text(until))") }
         if let failure { facts.append("failed: \(failure)") }
@@ -174,7 +182,36 @@ extension AuditRecord {
         ]
     }
 
+    /// The request that it tells of as a line of a table.
+    var requestRow: [String] {
+        guard let request else { return row }
+        let times = count.map { $0 > 1 ? " (\($0) times)" : "" } ?? ""
+        return [
+            Self.text(time), (request.program ?? "-").escapedForTerminal,
+            request.secrets.joined(separator: " ").escapedForTerminal, request.target.escapedForTerminal,
+            request.status.map { "\($0)" } ?? "-", "\(request.sent)", "\(request.received)",
+            (request.outcome.rawValue + (request.reason.map { ": \($0)" } ?? "") + times).escapedForTerminal,
+        ]
+    }
+
     private static func text(_ time: Int64) -> String {
         Timestamp(Date(timeIntervalSince1970: Double(time) / 1_000)).shown
+    }
+}
+
+extension BrokeredRequest {
+    /// What was asked of which server.
+    fileprivate var target: String {
+        method.map { "\($0) \(host):\(port)\(path ?? "")" } ?? "connection to \(host):\(port)"
+    }
+
+    fileprivate var text: String {
+        var facts = ["\(outcome.rawValue) \(target)"]
+        if !secrets.isEmpty { facts.append("secrets \(secrets.joined(separator: " "))") }
+        if let program { facts.append("for \(program)") }
+        if let status { facts.append("status \(status)") }
+        facts.append("\(sent) bytes out, \(received) in")
+        if let reason { facts.append(reason) }
+        return facts.joined(separator: ", ")
     }
 }

@@ -17,14 +17,23 @@ package struct ChangeCircle: UnaryOperation {
         ///   - location: Where carriers meet; the vault keeps it for them.
         case create(name: String, groups: [String], location: String)
         /// Invites vaults. The reply has the secret of the invitation, 16 bytes.
-        case invite(count: UInt16, seconds: Int64, rights: UInt8)
+        ///
+        /// - Parameters:
+        ///   - flags: 1 if a TPM has to attest the keys of each, 2 if a member admits them without a person.
+        ///   - groups: The access groups whose items they get; if it is empty, who admits them decides, and without a
+        ///     person they get all that this vault has.
+        ///   - attesters: The names of the attestation keys of their TPMs, 34 bytes each; empty if a person compares.
+        case invite(
+            count: UInt16, seconds: Int64, rights: UInt8, flags: UInt8 = 0, groups: [String] = [],
+            attesters: [Data] = [])
         /// Asks to be admitted, with the secret of an invitation.
         ///
         /// - Parameter groups: The access groups whose items may travel here, if a member offers them.
         case join(secret: SecretBytes, name: String, location: String, groups: [String])
         /// Admits a vault that asked.
         ///
-        /// - Parameter groups: The access groups whose items it gets; nil for all that this vault has.
+        /// - Parameter groups: The access groups whose items it gets; nil for those of its invitation, or all that this
+        ///   vault has.
         case approve(request: Data, groups: [String]?)
         /// Forgets a request.
         case refuse(request: Data)
@@ -32,12 +41,20 @@ package struct ChangeCircle: UnaryOperation {
         case remove(member: UInt32)
         /// Leaves the circle. The items stay here.
         case leave
+        /// Forgets the circle here, and tells nobody: for a copy of a vault whose original stays a member.
+        case forget
         /// Lets the synchronizable items of an access group travel: one that another member offers, or a new one.
         case addView(group: String)
         /// Ends an invitation before its deadline.
         case end(invitation: Data)
         /// Says where carriers meet from now on.
         case move(location: String)
+        /// Makes the recovery key of the circle, or another one in its place. The reply has it as it is written.
+        case makeRecoveryKey
+        /// Has this vault tell the others anew how far it has got. A person uses it to see that the carriers work.
+        case tell
+        /// Comes back to a circle with its recovery key, as it was typed.
+        case recover(key: SecretBytes, name: String, location: String)
     }
 
     package var change: Change
@@ -60,7 +77,10 @@ package struct ChangeCircle: UnaryOperation {
             buffer.write(code: 1, name)
             buffer.write(list: groups)
             buffer.write(location)
-        case .invite(let count, let seconds, let rights): buffer.write(code: 2, count, seconds, rights)
+        case .invite(let count, let seconds, let rights, let flags, let groups, let attesters):
+            buffer.write(code: 2, count, seconds, rights, flags)
+            buffer.write(list: groups)
+            buffer.write(list: attesters)
         case .join(let secret, let name, let location, let groups):
             buffer.write(code: 3, secret, name, location)
             buffer.write(list: groups)
@@ -70,9 +90,13 @@ package struct ChangeCircle: UnaryOperation {
         case .refuse(let request): buffer.write(code: 5, request)
         case .remove(let member): buffer.write(code: 6, member)
         case .leave: buffer.append(UInt8(7))
+        case .tell: buffer.append(UInt8(13))
+        case .forget: buffer.append(UInt8(20))
         case .addView(let group): buffer.write(code: 8, group)
         case .end(let invitation): buffer.write(code: 9, invitation)
         case .move(let location): buffer.write(code: 10, location)
+        case .makeRecoveryKey: buffer.append(UInt8(11))
+        case .recover(let key, let name, let location): buffer.write(code: 12, key, name, location)
         }
     }
 
@@ -83,7 +107,11 @@ package struct ChangeCircle: UnaryOperation {
             change = .create(
                 name: try reader.read(), groups: try reader.list(limit: WireLimits.accessGroups),
                 location: try reader.read())
-        case 2: change = .invite(count: try reader.read(), seconds: try reader.read(), rights: try reader.read())
+        case 2:
+            change = .invite(
+                count: try reader.read(), seconds: try reader.read(), rights: try reader.read(),
+                flags: try reader.read(), groups: try reader.list(limit: WireLimits.accessGroups),
+                attesters: try reader.list(limit: 1_000))
         case 3:
             change = .join(
                 secret: try reader.read(), name: try reader.read(), location: try reader.read(),
@@ -98,6 +126,10 @@ package struct ChangeCircle: UnaryOperation {
         case 8: change = .addView(group: try reader.read())
         case 9: change = .end(invitation: try reader.read())
         case 10: change = .move(location: try reader.read())
+        case 11: change = .makeRecoveryKey
+        case 12: change = .recover(key: try reader.read(), name: try reader.read(), location: try reader.read())
+        case 13: change = .tell
+        case 20: change = .forget
         default: throw FrameError("unknown change of a circle")
         }
     }
@@ -105,7 +137,7 @@ package struct ChangeCircle: UnaryOperation {
 
 /// What a change of a circle made.
 package struct CircleChanged: WireValue, Equatable {
-    /// The secret of an invitation; nil for every other change.
+    /// The secret of an invitation, or a recovery key as it is written; nil for every other change.
     package var secret: SecretBytes?
     /// The number of the member that was admitted or removed; 0 for every other change.
     package var member: UInt32 = 0

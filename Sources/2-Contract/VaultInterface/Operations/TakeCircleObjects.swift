@@ -13,9 +13,12 @@ package struct TakeCircleObjects: UnaryOperation {
     /// Where the carrier goes on the next time; stored together with what the objects change, or not at all. Nil leaves
     /// the place as it is.
     package var place: Data?
+    /// Whether the store takes one entry of the log for each number: the vault's own entry gives way to one that came
+    /// first, and is made again behind it.
+    package var isDecided: Bool
 
-    package init(_ objects: [CircleObject], from carrier: String, place: Data? = nil) {
-        (self.objects, self.carrier, self.place) = (objects, carrier, place)
+    package init(_ objects: [CircleObject], from carrier: String, place: Data? = nil, isDecided: Bool = false) {
+        (self.objects, self.carrier, self.place, self.isDecided) = (objects, carrier, place, isDecided)
     }
 
     package typealias Reply = TakenObjects
@@ -38,7 +41,7 @@ package struct TakeCircleObjects: UnaryOperation {
 
     package func encode(to buffer: FrameBuffer) {
         buffer.write(list: objects)
-        buffer.write(carrier, place)
+        buffer.write(carrier, place, isDecided)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -47,6 +50,7 @@ package struct TakeCircleObjects: UnaryOperation {
         place = try reader.optional { (reader) throws(FrameError) in
             Data(try reader.counted(limit: Self.longestPlace))
         }
+        isDecided = try reader.read()
     }
 }
 

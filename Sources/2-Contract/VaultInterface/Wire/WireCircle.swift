@@ -17,6 +17,8 @@ package struct CircleObject: WireValue, Hashable {
         case certificate
         /// The request of a vault that was invited. Key: 16 random bytes.
         case request
+        /// What a member says of how far it has got. Key: number of the member (4).
+        case head
     }
 
     package var kind: Kind
@@ -31,6 +33,19 @@ package struct CircleObject: WireValue, Hashable {
     package static let largest = 1 << 20
     /// The most objects of one operation.
     package static let most = 1_000
+
+    /// Divides objects into parts that one operation takes each.
+    package static func parts(of objects: [CircleObject]) -> [ArraySlice<CircleObject>] {
+        var (parts, begin, bytes): ([ArraySlice<CircleObject>], Int, Int) = ([], 0, 0)
+        for (number, object) in objects.enumerated() {
+            if number - begin == most || (number > begin && bytes + object.value.count > largest) {
+                parts.append(objects[begin..<number])
+                (begin, bytes) = (number, 0)
+            }
+            bytes += object.value.count
+        }
+        return begin < objects.count ? parts + [objects[begin...]] : parts
+    }
 
     package func encode(to buffer: FrameBuffer) { buffer.write(code: kind.rawValue, key, value) }
 
@@ -81,6 +96,16 @@ package struct CircleStatus: WireValue, Equatable {
     package var outgoing = 0
     /// How many versions lost against others, and were not looked at yet.
     package var conflicts = 0
+    /// How many items are too large to travel.
+    package var tooLarge = 0
+    /// Whether the circle has a recovery key.
+    package var hasRecoveryKey = false
+    /// Whether the vault asks to come back with the recovery key.
+    package var isRecovering = false
+    /// When this vault told the others last how far it has got; nil if it did not, or is to do so anew.
+    package var said: Date?
+    /// Why nothing travels here any more: the circle needs later software. Nil while it does not.
+    package var needs: String?
 
     package init(_ standing: CircleStanding, circle: Data? = nil) { (self.standing, self.circle) = (standing, circle) }
 
@@ -91,7 +116,7 @@ package struct CircleStatus: WireValue, Equatable {
         buffer.write(list: offers)
         buffer.write(list: requests)
         buffer.write(list: invitations)
-        buffer.write(waiting, outgoing, conflicts)
+        buffer.write(waiting, outgoing, conflicts, tooLarge, hasRecoveryKey, needs, isRecovering, said)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -105,7 +130,9 @@ package struct CircleStatus: WireValue, Equatable {
         requests = try reader.list(limit: .max)
         invitations = try reader.list(limit: .max)
         (waiting, outgoing) = (try reader.read(), try reader.read())
-        conflicts = try reader.read()
+        (conflicts, tooLarge) = (try reader.read(), try reader.read())
+        (hasRecoveryKey, needs) = (try reader.read(), try reader.read())
+        (isRecovering, said) = (try reader.read(), try reader.read())
     }
 }
 
@@ -118,18 +145,35 @@ package struct CircleMember: WireValue, Equatable {
     package var rights: UInt8
     package var fingerprint: Data
     package var isRemoved: Bool
+    /// Whether a TPM attested its keys when it was admitted.
+    package var isAttested: Bool
+    /// The invitation with which it came; nil for one that needed none.
+    package var invitation: Data?
+    /// What it said last, by carrier; nothing before the first unlocking, and of this vault itself.
+    package var heads: [String: CircleHead] = [:]
 
-    package init(number: UInt32, name: String?, rights: UInt8, fingerprint: Data, isRemoved: Bool) {
+    package init(
+        number: UInt32, name: String?, rights: UInt8, fingerprint: Data, isRemoved: Bool, isAttested: Bool = false,
+        invitation: Data? = nil
+    ) {
         (self.number, self.name, self.rights, self.fingerprint) = (number, name, rights, fingerprint)
-        self.isRemoved = isRemoved
+        (self.isRemoved, self.isAttested, self.invitation) = (isRemoved, isAttested, invitation)
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(number, name, rights, fingerprint, isRemoved) }
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(number, name, rights, fingerprint, isRemoved, isAttested, invitation)
+        buffer.append(list: heads.sorted { $0.key < $1.key }) { buffer.write($0.key, $0.value) }
+    }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
             number: try reader.read(), name: try reader.read(), rights: try reader.read(),
-            fingerprint: try reader.read(), isRemoved: try reader.read())
+            fingerprint: try reader.read(), isRemoved: try reader.read(), isAttested: try reader.read(),
+            invitation: try reader.read())
+        let heads = try reader.list(limit: 64) { (reader) throws(FrameError) -> (String, CircleHead) in
+            (try reader.read(), try reader.read())
+        }
+        self.heads = Dictionary(heads) { first, _ in first }
     }
 }
 
@@ -166,15 +210,22 @@ package struct CircleRequest: WireValue, Equatable {
     /// What the machine calls itself.
     package var name: String
     package var fingerprint: Data
+    /// The name of the TPM's attestation key, if the invitation asks for an attestation.
+    package var attester: Data?
+    /// Who issued the certificate that the TPM has of its maker, which nobody checked; nil if it has none.
+    package var maker: String?
 
-    package init(identifier: Data, name: String, fingerprint: Data) {
+    package init(identifier: Data, name: String, fingerprint: Data, attester: Data? = nil, maker: String? = nil) {
         (self.identifier, self.name, self.fingerprint) = (identifier, name, fingerprint)
+        (self.attester, self.maker) = (attester, maker)
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(identifier, name, fingerprint) }
+    package func encode(to buffer: FrameBuffer) { buffer.write(identifier, name, fingerprint, attester, maker) }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
-        self.init(identifier: try reader.read(), name: try reader.read(), fingerprint: try reader.read())
+        self.init(
+            identifier: try reader.read(), name: try reader.read(), fingerprint: try reader.read(),
+            attester: try reader.read(), maker: try reader.read())
     }
 }
 
@@ -185,16 +236,27 @@ package struct CircleInvitation: WireValue, Equatable {
     package var left: UInt16
     package var deadline: Date
     package var rights: UInt8
+    /// 1 if a TPM has to attest the keys, 2 if a member admits without a person.
+    package var flags: UInt8
+    /// The access groups that it gives; empty if a person decides, and before the first unlocking.
+    package var groups: [String]
 
-    package init(identifier: Data, left: UInt16, deadline: Date, rights: UInt8) {
+    package init(
+        identifier: Data, left: UInt16, deadline: Date, rights: UInt8, flags: UInt8 = 0, groups: [String] = []
+    ) {
         (self.identifier, self.left, self.deadline, self.rights) = (identifier, left, deadline, rights)
+        (self.flags, self.groups) = (flags, groups)
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(identifier, left, deadline, rights) }
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(identifier, left, deadline, rights, flags)
+        buffer.write(list: groups)
+    }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
             identifier: try reader.read(), left: try reader.read(), deadline: try reader.read(),
-            rights: try reader.read())
+            rights: try reader.read(), flags: try reader.read(), groups: try reader.list(limit: WireLimits.accessGroups)
+        )
     }
 }

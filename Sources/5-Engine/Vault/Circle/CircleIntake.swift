@@ -14,31 +14,38 @@ import VaultInterface
 /// Objects come in any order, and some need others: a record the certificate of its writer, a key the entry of its
 /// view. What has to wait is tried again after everything else.
 final class CircleIntake {
-    private let making: CircleMaking
+    let making: CircleMaking
     private let scan: CircleScan
-    private(set) var result = TakenObjects()
+    private let ahead: RecordsAhead?
+    var result = TakenObjects()
     /// Whether the vault got keys for what carriers have passed already.
     private(set) var isToBeReadAgain = false
-    private var rest: [CircleParcel] = []
+    /// Why nothing more is taken: an entry of the log that only later software understands.
+    var needs: String?
+    private(set) var rest: [CircleParcel] = []
 
-    private var session: CircleSession { making.session }
-    private var tables: CircleWriter { making.tables }
-    private var keybag: OpenedKeybag { making.keybag }
+    var session: CircleSession { making.session }
+    var tables: CircleWriter { making.tables }
+    var keybag: OpenedKeybag { making.keybag }
 
     /// The most objects that wait. A store that holds more is not what members made.
     private static let mostWaiting = 100_000
     /// How many keys for this vault are still opened: each may take a TPM 20 ms, and anybody can make them.
     private var deliveriesLeft = 32
     private var delivered: [Data: KeyDelivery.Contents] = [:]
-    /// How many logs are tried by a vault that looks for the circle that invited it.
-    private static let mostLogs = 16
+    /// How many logs are tried by a vault that looks for its circle.
+    static let mostLogs = 16
 
-    init(_ making: CircleMaking) {
-        self.making = making
+    /// Whether the store takes one entry of the log for each number.
+    let isDecided: Bool
+
+    /// - Parameter ahead: What checks records meanwhile.
+    init(_ making: CircleMaking, isDecided: Bool = false, _ ahead: RecordsAhead? = nil) {
+        (self.making, self.isDecided, self.ahead) = (making, isDecided, ahead)
         scan = CircleScan(making)
     }
 
-    private enum Outcome {
+    enum Outcome {
         case taken
         /// Something else has to come first.
         case waits
@@ -58,6 +65,8 @@ final class CircleIntake {
             limit: Self.mostWaiting, except: includesRecords ? nil : CircleObject.Kind.record.rawValue)
         // The log says who may sign the others.
         try pass(.entry)
+        guard needs == nil else { return }
+        if session.standing == .joining { return try keepForJoining() }
         // Who was removed has no keys for what comes.
         guard session.standing == .member else { return }
         try pass(.request)
@@ -65,7 +74,11 @@ final class CircleIntake {
         // With new keys, what is here gets its versions before those of others are seen.
         if isToBeReadAgain { while try scan.run() {} }
         try pass(.record)
-        for parcel in rest where parcel.number == 0 { try tables.wait(for: parcel) }
+        // Of many of one member, the last is looked at first.
+        if kinds.contains(.head) { rest.sort { Self.sequence($0) > Self.sequence($1) } }
+        try pass(.head)
+        if keybag.keys.lockState == .unlocked { try CircleAgreement(making).run() }
+        try keepWaiting()
         result.waiting = try tables.reader.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue)
         guard try tables.reader.countOfWaiting() <= Self.mostWaiting else {
             throw VaultError.invalidRequest(
@@ -73,6 +86,63 @@ final class CircleIntake {
                     "more than \(Self.mostWaiting) objects of the circle wait for something that never came; look at "
                     + "the store: somebody else writes to it")
         }
+    }
+
+    /// The most bytes of objects that wait and that nobody of the circle may have signed: anybody can make them.
+    private static let mostUncheckedBytes = 8 << 20
+    /// How often what waits is given up so that the store is read once more, at most, in seconds.
+    private static let givingUp: TimeInterval = 3_600
+
+    /// Keeps what has to wait. Records were checked. Of the rest there may be more than the vault keeps.
+    private func keepWaiting() throws {
+        let record = CircleObject.Kind.record.rawValue
+        let waiting = rest.filter { $0.number == 0 }
+        for parcel in waiting where parcel.kind == record { try tables.wait(for: parcel) }
+        let others = waiting.filter { $0.kind != record }
+        guard !others.isEmpty else { return }
+        var bytes = try tables.reader.bytesOfWaiting(except: record)
+        if bytes + others.reduce(0, { $0 + $1.value.count }) > Self.mostUncheckedBytes, try mayGiveUp() {
+            // What is still in the store comes again, and the rest does not.
+            try tables.removeWaiting(except: record)
+            bytes = 0
+            try readAgain()
+        }
+        for parcel in others {
+            bytes += parcel.value.count
+            if bytes <= Self.mostUncheckedBytes {
+                try tables.wait(for: parcel)
+            } else {
+                refuse(
+                    .notPermitted(
+                        "more than \(Self.mostUncheckedBytes >> 20) MiB that wait for something that never came: somebody "
+                            + "else writes to the store"))
+            }
+        }
+    }
+
+    /// Has the carriers read the store from its beginning.
+    private func readAgain() throws {
+        for place in try tables.reader.states(withPrefix: CircleSession.State.place) { try tables.set(place.name, nil) }
+        isToBeReadAgain = true
+    }
+
+    private func mayGiveUp() throws -> Bool {
+        let last = try tables.reader.state(CircleSession.State.gaveUp).map {
+            HybridTime(rawValue: UInt64(bigEndianBytes: $0))
+        }
+        if let last, abs(making.now.timeIntervalSince(last.date)) < Self.givingUp { return false }
+        try tables.set(CircleSession.State.gaveUp, Data(HybridTime(making.now).rawValue.bigEndianBytes))
+        return true
+    }
+
+    private func refuse(_ error: CircleError) {
+        result.refused += 1
+        if result.reasons.count < 16, !result.reasons.contains(error.reason) { result.reasons.append(error.reason) }
+    }
+
+    private static func sequence(_ parcel: CircleParcel) -> UInt64 {
+        guard parcel.kind == CircleObject.Kind.head.rawValue else { return 0 }
+        return (try? MemberHead(decoding: parcel.value).sequence) ?? 0
     }
 
     /// Tries the objects of a kind until none of them goes any further.
@@ -121,137 +191,23 @@ final class CircleIntake {
             case .delivery: return try takeDelivery(parcel.value)
             case .viewEntry: return try takeViewEntry(parcel.value)
             case .request: return try takeRequest(parcel.key, parcel.value)
+            case .head:
+                try CircleHeads(session: session).take(parcel.value, making)
+                return .ignored
             case .record:
                 return try tables.attempt { try takeRecord(parcel.key, parcel.value, wasChecked: parcel.number > 0) }
             }
         } catch let error as CircleError {
-            result.refused += 1
-            if result.reasons.count < 16, !result.reasons.contains(error.reason) { result.reasons.append(error.reason) }
+            refuse(error)
             return .ignored
         } catch KeybagError.locked {
             return .waits
         }
     }
 
-    // MARK: The log
-
-    private func takeEntry(_ value: Data) throws -> Outcome {
-        guard session.log != nil else { return try findCircle() }
-        guard var log = session.log else { return .waits }
-        let entry = try MembershipEntry(decoding: value)
-        guard entry.circle == log.circle else { return .ignored }
-        if entry.number < log.count { return try takeFork(entry, log) }
-        do {
-            try log.append(value)
-        } catch .outOfOrder {
-            return .waits
-        }
-        try tables.append(log: value, number: entry.number)
-        try making.see(entry.time)
-        session.logChanged(to: log)
-        return .taken
-    }
-
-    /// Another entry in the place of one that is known: two members wrote one at once.
-    ///
-    /// A member that was removed could write into the past, and a member could undo what others did since. So an entry
-    /// counts only in the place of the last one, or of one that only this vault's own follow, and never from somebody
-    /// who is a member no more. Otherwise the circle has come apart, and people have to decide.
-    private func takeFork(_ entry: MembershipEntry, _ log: MembershipLog) throws -> Outcome {
-        let entries = try tables.reader.log(from: 0)
-        let place = Int(entry.number)
-        guard place < entries.count, entries[place] != entry.encoded, place > 0 else { return .ignored }
-        let known = try MembershipEntry(decoding: entries[place])
-        guard entry.previous == known.previous, entry.precedes(known), let signer = log.members[entry.signer] else {
-            return .ignored
-        }
-        // Before all entries are read again.
-        try entry.check(signedBy: signer.keys)
-        let later = try entries[(place + 1)...].map { try MembershipEntry(decoding: $0) }
-        guard signer.removed == nil, later.allSatisfy({ $0.signer == session.number }) else {
-            throw CircleError.notPermitted(
-                "an entry of member \(entry.signer) in the place of one that others have built on: the circle has come apart; "
-                    + "see who is right, and let the others leave and join again")
-        }
-        var other = try MembershipLog(first: entries[0])
-        for former in entries[1..<place] { try other.append(former) }
-        try other.append(entry.encoded)
-        try tables.cutLog(from: entry.number)
-        try tables.append(log: entry.encoded, number: entry.number)
-        for (number, member) in log.members where other.members[number]?.keys != member.keys {
-            try tables.removeCertificates(of: number)
-        }
-        session.logChanged(to: other)
-        guard session.standing == .member, let number = session.number else { return .taken }
-        for former in entries[place...] {
-            let lost = try MembershipEntry(decoding: former)
-            guard lost.signer == number else { continue }
-            // What this vault said is said again, if it still can be. A person admits again: the number is another one.
-            if case .admit = lost.body { continue }
-            _ = try? making.append(lost.body)
-        }
-        return .taken
-    }
-
-    /// A vault that was invited looks for the circle that invited it among the entries that there are.
-    private func findCircle() throws -> Outcome {
-        guard let sealed = try tables.reader.state(CircleSession.State.invitation) else { return .ignored }
-        let invitation = Invitation(
-            secret: try keybag.openForCircle(sealed, as: CircleSession.State.invitation, .afterFirstUnlock))
-        let entries = rest.filter { $0.kind == CircleObject.Kind.entry.rawValue }.map(\.value)
-        for first in entries.filter({ (try? MembershipEntry(decoding: $0).number) == 0 }).prefix(Self.mostLogs) {
-            guard var log = try? MembershipLog(first: first) else { continue }
-            // Who did not write the invitation cannot make its key for another log.
-            let name = invitation.identifier(pin: log.pin)
-            var found = [first]
-            var next = log.count
-            repeat {
-                next = log.count
-                // Of several that come next, the one that counts.
-                let candidates = entries.compactMap { try? MembershipEntry(decoding: $0) }
-                    .filter { $0.number == next }.sorted { $0.precedes($1) }
-                if let entry = candidates.first(where: { (try? log.append($0.encoded)) != nil }) {
-                    found.append(entry.encoded)
-                }
-            } while log.count > next
-            guard let offer = log.invitations[name]?.offer, offer.key == invitation.publicKey(pin: log.pin) else {
-                continue
-            }
-            for (number, entry) in found.enumerated() {
-                try tables.append(log: entry, number: UInt32(truncatingIfNeeded: number))
-            }
-            session.logChanged(to: log)
-            if session.standing == .joining { try ask(invitation, log) }
-            return .taken
-        }
-        return .waits
-    }
-
-    private func ask(_ invitation: Invitation, _ log: MembershipLog) throws {
-        let name = try tables.reader.state(CircleSession.State.name) ?? Data()
-        let request = try JoinRequest(
-            JoinRequest.Body(
-                keys: session.own.keys, name: String(decoding: name, as: UTF8.self), formats: CircleMaking.formats),
-            in: log.circle, using: invitation, pin: log.pin)
-        try making.hand(.request, key: Identifier16.random().bytes, request.encoded)
-    }
-
     private func takeRequest(_ key: Data, _ value: Data) throws -> Outcome {
-        guard let log = session.log, let key = Identifier16(key) else { throw CircleError.malformed("request to join") }
-        let request = try JoinRequest(decoding: value)
-        guard request.circle == log.circle, session.member?.rights.contains(.admit) == true else { return .ignored }
-        guard let invitation = log.invitations[request.invitation] else { return .waits }
-        // An invitation that was used is none any more.
-        guard invitation.left > 0, !invitation.isEnded, let circleKey = try session.circleKey() else { return .ignored }
-        let body = try CircleRequests.open(request, invitation.offer, circleKey, log)
-        guard !log.members.values.contains(where: { $0.keys.signing == body.keys.signing }) else { return .ignored }
-        guard try tables.reader.state(CircleSession.State.refused + key.description) == nil else { return .ignored }
-        let name = CircleSession.State.requests + key.description
-        guard try tables.reader.states(withPrefix: CircleSession.State.requests).count < CircleRequests.most else {
-            throw CircleError.notPermitted("more than \(CircleRequests.most) requests to join")
-        }
-        try tables.set(name, value)
-        return .ignored
+        guard let key = Identifier16(key) else { throw CircleError.malformed("request to join") }
+        return try CircleAdmission(making).keep(key, value) ? .ignored : .waits
     }
 
     // MARK: Keys
@@ -270,10 +226,18 @@ final class CircleIntake {
 
     private func takeDelivery(_ value: Data) throws -> Outcome {
         let delivery = try KeyDelivery(decoding: value)
-        guard let log = session.log, delivery.circle == log.circle, delivery.member == session.number else {
+        let isForRecovery = delivery.member == CircleRecovery.number && session.isRecovering
+        guard let log = session.log, delivery.circle == log.circle,
+            delivery.member == session.number || isForRecovery
+        else { return .ignored }
+        let found: KeyDelivery.Contents?
+        do {
+            found = try contents(of: delivery, value)
+        } catch CircleError.forged where isForRecovery {
+            // It is for a recovery key that was replaced.
             return .ignored
         }
-        guard let contents = try contents(of: delivery, value) else { return .waits }
+        guard let contents = found else { return .waits }
         if contents.view == .zero { return try takeCircleKey(contents, log) }
         let (view, generation) = (contents.view, contents.generation)
         guard try !session.hasViewKey(view, generation, delivery.keyClass) else { return .ignored }
@@ -287,13 +251,13 @@ final class CircleIntake {
             body =
                 try session.heldViews()[view].flatMap { $0.entry.generation == generation ? $0.body : nil }
                 ?? storedBody(of: view, generation)
-            if let body, body.whileUnlocked != key.commitment { throw CircleError.forged("key for a member") }
+            // Another member may have given the view keys of the same generation.
+            if let body, body.whileUnlocked != key.commitment { return .ignored }
         }
         guard body != nil else { return .waits }
         try session.put(key, of: view, generation, delivery.keyClass, tables)
         // What was not for this vault until now is looked at again.
-        for place in try tables.reader.states(withPrefix: CircleSession.State.place) { try tables.set(place.name, nil) }
-        isToBeReadAgain = true
+        try readAgain()
         return .taken
     }
 
@@ -303,8 +267,14 @@ final class CircleIntake {
         // Before the unlocking, a key for that time does not open, and that is no try.
         try keybag.keys.checkAvailable(delivery.keyClass.protection)
         guard deliveriesLeft > 0, making.logs.begins(value) else { return nil }
-        deliveriesLeft -= 1
-        let contents = try delivery.open(with: session.own.secrets(delivery.keyClass, in: keybag))
+        let contents: KeyDelivery.Contents
+        if delivery.member == CircleRecovery.number {
+            guard let recovery = try session.recovery(in: delivery.circle) else { return nil }
+            contents = try delivery.open(with: recovery.secrets(delivery.keyClass))
+        } else {
+            deliveriesLeft -= 1
+            contents = try delivery.open(with: session.own.secrets(delivery.keyClass, in: keybag))
+        }
         delivered[value] = contents
         return contents
     }
@@ -322,11 +292,16 @@ final class CircleIntake {
         for parcel in rest where parcel.kind == CircleObject.Kind.viewEntry.rawValue {
             guard let entry = try? ViewEntry(decoding: parcel.value), entry.view == view,
                 entry.generation == generation,
-                let body = try? opened(entry, under: key), body.holders.contains(session.number ?? 0)
+                let body = try? opened(entry, under: key), isFor(body)
             else { continue }
             return body
         }
         return nil
+    }
+
+    /// Whether an entry of a view is for this vault.
+    private func isFor(_ body: ViewEntry.Body) -> Bool {
+        session.isRecovering || body.holders.contains(session.number ?? 0)
     }
 
     private func storedBody(of view: Identifier16, _ generation: UInt32) throws -> ViewEntry.Body? {
@@ -339,7 +314,7 @@ final class CircleIntake {
 
     /// - Throws: ``CircleError`` unless a member who may signed it.
     private func opened(_ entry: ViewEntry, under key: ViewKey) throws -> ViewEntry.Body {
-        guard let log = session.log, entry.circle == log.circle, let signer = log.member(entry.signer),
+        guard entry.circle == session.log?.circle, let signer = session.maker(entry.signer, of: entry.generation),
             signer.rights.contains(.views)
         else { throw CircleError.notPermitted("an entry of a view by somebody who may not make one") }
         return try entry.open(under: key, signedBy: signer.keys)
@@ -357,17 +332,36 @@ final class CircleIntake {
         let known = try tables.reader.viewEntry(
             of: entry.view.bytes, generation: entry.generation, number: entry.number)
         guard known != value else { return .ignored }
-        if let known {
+        let present = try known.map { try ViewEntry(decoding: $0) }
+        if let present, present.encoded != value {
             // Two members changed the view at once.
-            let present = try ViewEntry(decoding: known)
+            guard try !isContested(entry, present, key) else { return .ignored }
             guard entry.signer < present.signer else { return .ignored }
         }
-        guard try opened(entry, under: key).holders.contains(session.number ?? 0) else {
+        let body = try opened(entry, under: key)
+        guard isFor(body) else {
             // It is of a time before this vault got the view.
             return .ignored
         }
+        if session.isRecovering { try session.accept(body.name, tables) }
+        if let present, present.signer == session.number {
+            try CircleAgreement.note(opened(present, under: key), body, of: entry.view, tables)
+        }
         try session.put(entry, tables)
         return .taken
+    }
+
+    /// Whether an entry and the known one in its place name different keys. If one of them is this vault's own, it is
+    /// noted.
+    private func isContested(_ entry: ViewEntry, _ known: ViewEntry, _ key: ViewKey) throws -> Bool {
+        guard entry.number == 0, let signer = session.log?.member(entry.signer), signer.rights.contains(.views),
+            (try? entry.open(under: key, signedBy: signer.keys)) == nil
+        else { return false }
+        if known.signer == session.number {
+            try CircleAgreement.note(
+                contested: entry.view, entry.generation, isLost: entry.signer < known.signer, tables)
+        }
+        return true
     }
 
     // MARK: Records
@@ -390,9 +384,9 @@ final class CircleIntake {
             return try wasChecked ? .waits : waitsUnchecked()
         }
         let place = try session.place(of: name, in: view)
-        try record.check(at: place, by: checker)
+        if ahead?.isRight(key, value, checker.certificate) != true { try record.check(at: place, by: checker) }
         // What a removed member wrote before is sealed anew by who removed it.
-        guard let sealer = session.log?.member(record.sealer), sealer.rights.contains(.write) else {
+        guard let sealer = session.maker(record.sealer, of: record.generation), sealer.rights.contains(.write) else {
             throw CircleError.notPermitted("a record of somebody who may not write")
         }
         guard record.version.time <= HybridTime(making.now.addingTimeInterval(Self.farthest)) else {
@@ -412,18 +406,5 @@ final class CircleIntake {
         try making.see(record.version.time)
         try CircleMerge(making, scan).take(record, body, at: place, held, &result)
         return .taken
-    }
-}
-
-/// Requests to join that wait for a person.
-enum CircleRequests {
-    /// The most that wait.
-    static let most = 256
-
-    static func open(
-        _ request: JoinRequest, _ offer: MembershipEntry.Offer, _ key: CircleKey, _ log: MembershipLog
-    ) throws -> JoinRequest.Body {
-        let requestKey = SymmetricKey(data: try key.open(offer.sealedRequestKey, in: log.circle))
-        return try request.open(under: requestKey, key: offer.key)
     }
 }

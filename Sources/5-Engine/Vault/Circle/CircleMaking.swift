@@ -18,9 +18,6 @@ struct CircleMaking {
     var keybag: OpenedKeybag { session.keybag }
     var tables: CircleWriter { writer.circle }
 
-    /// The formats that this software reads, one bit for each.
-    static let formats: UInt32 = 1
-
     // MARK: Time
 
     /// Gives the time of a version of an item: that of the change, and after the version that it comes from. An item
@@ -86,8 +83,70 @@ struct CircleMaking {
         try hand(.entry, key: Data(entry.number.bigEndianBytes), entry.encoded)
     }
 
+    /// Tells everything anew if this vault has another number than before: another entry counted in the place of that
+    /// which admitted it.
+    func tellAgainAsAnother() throws {
+        guard let number = session.number, let stored = try tables.reader.state(CircleSession.State.writer),
+            try WriterCertificate(decoding: Data(stored.prefix(WriterCertificate.size))).member != number
+        else { return }
+        session.writer = nil
+        try tables.set(CircleSession.State.writer, nil)
+        for prefix in [CircleSession.State.scanned, CircleSession.State.place] {
+            for (name, _) in try tables.reader.states(withPrefix: prefix) { try tables.set(name, nil) }
+        }
+        try tables.forgetItems()
+    }
+
     func hand(_ kind: CircleObject.Kind, key: Data, _ value: Data) throws {
         try tables.hand(kind: kind.rawValue, key: key, value: value)
+    }
+
+    /// Takes back what was made for a member that was not admitted after all, and was not handed on: its number is
+    /// given to another one.
+    func forget(_ number: UInt32) throws {
+        try tables.removeOutgoing(
+            CircleObject.Kind.delivery.rawValue, from: Data(number.bigEndianBytes),
+            to: Data((number &+ 1).bigEndianBytes))
+        for parcel in try tables.reader.outgoing(after: 0, limit: .max)
+        where parcel.kind == CircleObject.Kind.viewEntry.rawValue {
+            let entry = try ViewEntry(decoding: parcel.value)
+            guard let key = try session.viewKey(entry.view, entry.generation, .afterFirstUnlock),
+                try entry.open(under: key, signedBy: session.own.keys).holders.contains(number)
+            else { continue }
+            try tables.removeOutgoing(parcel)
+            try tables.removeViewEntry(of: entry.view.bytes, generation: entry.generation, number: entry.number)
+        }
+        session.forgetViews()
+    }
+
+    /// Hands on all that this vault knows of the circle, for a store that lost what it had.
+    func handAnew() throws {
+        for (number, entry) in try tables.reader.log(from: 0).enumerated() {
+            try hand(.entry, key: Data(UInt32(clamping: number).bigEndianBytes), entry)
+        }
+        for (member, serial, certificate) in try tables.reader.writers() {
+            try hand(.certificate, key: Data(member.bigEndianBytes) + Data(serial.bigEndianBytes), certificate)
+        }
+        for encoded in try tables.reader.viewEntries() {
+            let entry = try ViewEntry(decoding: encoded)
+            let place = Data(entry.generation.bigEndianBytes) + Data(entry.number.bigEndianBytes)
+            try hand(.viewEntry, key: entry.view.bytes + place, encoded)
+        }
+        let (log, member) = try membership()
+        if member.rights.contains(.admit) {
+            for other in log.present where other.number != member.number { try deliverCircleKey(to: other.number) }
+        }
+        for held in try session.heldViews().values.sorted(by: { $0.identifier < $1.identifier }) {
+            if member.rights.contains(.views) {
+                // Who was admitted may not have found its keys yet.
+                for holder in held.body.holders.sorted() {
+                    try deliver(held.identifier, held.entry.generation, to: holder)
+                }
+            }
+            for item in try tables.reader.items(in: held.identifier.bytes, before: .max, exceptBy: [], limit: .max) {
+                try hand(.record, key: item.view + item.name, item.record)
+            }
+        }
     }
 
     // MARK: Views
@@ -135,9 +194,11 @@ struct CircleMaking {
         for (keyClass, key) in keys { try session.put(key, of: view, generation, keyClass, tables) }
         let body = ViewEntry.Body(
             previous: previous, time: try time(after: log.lastTime), whileUnlocked: unlocked.commitment,
-            afterFirstUnlock: closed.commitment, name: name, holders: holders)
+            afterFirstUnlock: closed.commitment, recovery: log.recovery?.fingerprint ?? ViewEntry.Body.noRecovery,
+            name: name, holders: holders)
         try put(body, of: view, generation: generation, number: 0, under: closed)
         for holder in holders.sorted() { try deliver(view, generation, to: holder) }
+        try deliver(view, generation, to: CircleRecovery.number)
         return closed
     }
 
@@ -153,8 +214,8 @@ struct CircleMaking {
             .viewEntry, key: view.bytes + Data(generation.bigEndianBytes) + Data(number.bigEndianBytes), entry.encoded)
     }
 
-    /// Has the keys of a view handed on to a member. This vault has them already.
-    private func deliver(_ view: Identifier16, _ generation: UInt32, to number: UInt32) throws {
+    /// Has the keys of a view handed on to a member, or to the recovery key. This vault has them already.
+    func deliver(_ view: Identifier16, _ generation: UInt32, to number: UInt32) throws {
         guard number != session.number else { return }
         for keyClass in KeyClass.allCases {
             guard let key = try session.viewKey(view, generation, keyClass) else {
@@ -176,21 +237,40 @@ struct CircleMaking {
         _ key: SymmetricKey, of view: Identifier16, _ generation: UInt32, to number: UInt32, _ keyClass: KeyClass
     ) throws {
         let (log, _) = try membership()
-        guard let member = log.member(number) else { return }
+        guard let keys = number == CircleRecovery.number ? log.recovery : log.member(number)?.keys else { return }
         let delivery = try KeyDelivery(
-            key, of: view, generation: generation, in: log.circle, to: number, keyClass, member.keys)
+            key, of: view, generation: generation, in: log.circle, to: number, keyClass, keys)
         try hand(
             .delivery, key: Data(number.bigEndianBytes) + Identifier16.random().bytes, delivery.encoded)
     }
 
+    /// Whether this vault has both keys of a view, and can hand them on: they may come one after the other.
+    func hasKeys(_ held: CircleSession.HeldView) throws -> Bool {
+        try KeyClass.allCases.allSatisfy { try session.hasViewKey(held.identifier, held.entry.generation, $0) }
+    }
+
     /// Gives a view to one member more.
     func admit(_ number: UInt32, to held: CircleSession.HeldView) throws {
-        let (entry, key) = (held.entry, try latestKey(of: held))
         var body = held.body
         guard body.holders.insert(number).inserted else { return }
+        try deliver(held.identifier, held.entry.generation, to: number)
+        try putNext(body, of: held)
+    }
+
+    /// Takes back that a member holds a view: another vault has its number.
+    func withdraw(_ number: UInt32, from held: CircleSession.HeldView) throws {
+        var body = held.body
+        guard body.holders.remove(number) != nil else { return }
+        try putNext(body, of: held)
+    }
+
+    /// Puts another entry after the last one of a view.
+    func putNext(_ body: ViewEntry.Body, of held: CircleSession.HeldView) throws {
+        let entry = held.entry
+        var body = body
         (body.previous, body.time) = (entry.encoded.sha256, try time(after: body.time))
-        try deliver(entry.view, entry.generation, to: number)
-        try put(body, of: entry.view, generation: entry.generation, number: entry.number + 1, under: key)
+        try put(
+            body, of: entry.view, generation: entry.generation, number: entry.number + 1, under: latestKey(of: held))
     }
 
     private func latestKey(of held: CircleSession.HeldView) throws -> ViewKey {
@@ -223,15 +303,16 @@ struct CircleMaking {
 
     /// Seals what is under earlier generations of a view's keys under the present one.
     ///
-    /// Who gives a view new keys seals all that it knows. Every other member seals what it wrote itself: the first one
-    /// may not have seen it.
+    /// Who gives a view new keys seals all that it knows. Every other member seals what it wrote itself, and what
+    /// members wrote that are none any more: the first one may not have seen it.
     ///
-    /// - Parameter own: Whether only what this vault wrote is meant.
+    /// - Parameter own: Whether only that is meant.
     /// - Returns: How many items were sealed anew.
     func sealAnew(_ held: CircleSession.HeldView, own: Bool, limit: Int = .max) throws -> Int {
         let (view, generation) = (held.identifier, held.entry.generation)
+        let others = (session.log?.present ?? []).map(\.number).filter { $0 != session.number }
         let items = try tables.reader.items(
-            in: view.bytes, before: generation, by: own ? session.number : nil, limit: limit)
+            in: view.bytes, before: generation, exceptBy: own ? others : [], limit: limit)
         guard !items.isEmpty, let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return 0 }
         for item in items {
             let record = try CircleRecord(decoding: item.record)
@@ -274,7 +355,11 @@ struct CircleMaking {
             if version.member != present.certificate.member || span.contains(version.time) { return present }
         }
         let (log, member) = try membership()
-        let serial = try tables.reader.lastSerial(of: member.number).map { $0 + 1 } ?? 1
+        // A copy of this vault gives a number of its own: of two certificates with one number, others take one.
+        var serial = UInt16.random(in: 1...UInt16.max)
+        for _ in 0..<UInt16.max where try tables.reader.writer(member.number, serial: serial) != nil {
+            serial = serial &+ 1
+        }
         let (made, key) = try RecordWriter.make(
             circle: log.circle, member: member.number, serial: serial, from: .zero,
             until: max(version.time, HybridTime(now.addingTimeInterval(Self.writerLifetime))),

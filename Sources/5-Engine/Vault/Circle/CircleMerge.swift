@@ -3,6 +3,7 @@ import Bytes
 import Circle
 import FoundationEssentials
 import Items
+import Keybag
 import KeychainModel
 import Sealing
 import VaultInterface
@@ -25,6 +26,9 @@ struct CircleMerge {
         _ result: inout TakenObjects
     ) throws {
         guard var present = try scan.entry(named: place.name, body.primaryKey, held) else {
+            if let deleted = try scan.forgotten(named: place.name, body.primaryKey, held), record.version < deleted {
+                return try tellDeletionAgain(record, body, deleted, at: place, held)
+            }
             let (row, local) = try put(body.subject, over: nil)
             try store(record, body, at: place, row: row, local: local)
             result.changed += 1
@@ -42,6 +46,12 @@ struct CircleMerge {
             try store(record, body, at: place, row: row, local: local)
             result.changed += 1
             if isConflict { try note(present.record, place, &result) }
+            return
+        }
+        // It was seen, and forgotten.
+        if former.ancestors.contains(record.version),
+            record.version.time < HybridTime(making.now.addingTimeInterval(-ItemTombstone.kept))
+        {
             return
         }
         // It comes late: it becomes a version before the present one.
@@ -68,6 +78,24 @@ struct CircleMerge {
         }
         try tables.rename(present, to: renamed)
         return renamed
+    }
+
+    /// A member that was away for long has an item that was deleted since, and nobody has its deletion any more: it is
+    /// told again, with the version that it had.
+    private func tellDeletionAgain(
+        _ record: CircleRecord, _ body: RecordBody, _ deleted: RecordVersion, at place: CircleRecord.Place,
+        _ held: CircleSession.HeldView
+    ) throws {
+        guard case .item(let item) = body.subject, session.member?.rights.contains(.write) == true else { return }
+        let tombstone = ItemTombstone(
+            itemClass: item.itemClass, identifier: item.identifier, deleted: making.now, primaryKey: body.primaryKey)
+        var ancestors = body.ancestors
+        ancestors.insert(record.version)
+        let told = try making.seal(
+            RecordBody(ancestors: ancestors, subject: .tombstone(tombstone)), deleted, at: place,
+            held.entry.generation)
+        try store(told, RecordBody(ancestors: ancestors, subject: .tombstone(tombstone)), at: place, row: 0, local: 0)
+        try making.hand(.record, key: place.view.bytes + place.name.bytes, told.encoded)
     }
 
     private func note(_ record: Data, _ place: CircleRecord.Place, _ result: inout TakenObjects) throws {
@@ -176,6 +204,8 @@ struct CircleMerge {
         do {
             try transaction.insert(item)
         } catch VaultError.duplicateItem {
+            // It may be a change of this vault that was not handed on before the lock, and takes part after it.
+            guard keybag.keys.lockState == .unlocked else { throw KeybagError.locked(.whenUnlocked) }
             throw CircleError.notPermitted("an item whose name an item has that stays on this device")
         }
         guard let row = try transaction.liveRow(withPrimaryKeyOf: item) else { throw VaultError.itemNotFound }

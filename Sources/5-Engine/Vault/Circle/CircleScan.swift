@@ -81,6 +81,7 @@ struct CircleScan {
         let known = try tables.reader.items(ofRow: number).filter { $0.view == held.identifier.bytes }
         // Most rows that changed are those that were taken from others.
         if known.contains(where: { $0.local == version }) { return }
+        try tables.set(CircleSession.State.large + Data(number.bigEndianBytes).hexadecimal(), nil)
         guard let row = try writer.reader.row(number, includingCiphertext: true) else { return }
         if row.binding.isTombstone {
             for entry in known where entry.local != row.binding.itemVersion {
@@ -114,7 +115,7 @@ struct CircleScan {
             record = try making.seal(body, version, at: place, held.entry.generation)
         } catch CircleError.notPermitted {
             // It is too large, and stays here.
-            return
+            return try tables.set(CircleSession.State.large + Data(number.bigEndianBytes).hexadecimal(), Data())
         }
         let entry = CircleRow(
             view: held.identifier.bytes, name: name.bytes, row: number, identifier: item.identifier,
@@ -127,13 +128,29 @@ struct CircleScan {
     func entry(
         named name: Identifier16, _ primaryKey: [UInt8], _ held: CircleSession.HeldView
     ) throws -> CircleRow? {
+        try firstOfNames(of: name, primaryKey, held) { try tables.reader.item($0.bytes, in: held.identifier.bytes) }
+    }
+
+    /// The version with which an item was deleted that is forgotten but for that; nil if there is none.
+    func forgotten(
+        named name: Identifier16, _ primaryKey: [UInt8], _ held: CircleSession.HeldView
+    ) throws -> RecordVersion? {
+        try firstOfNames(of: name, primaryKey, held) { name in
+            try tables.reader.lastVersion(of: name.bytes, in: held.identifier.bytes).map(RecordVersion.init(decoding:))
+        }
+    }
+
+    /// What `find` finds first under the names that an item had: the present one, and those of earlier generations.
+    private func firstOfNames<Found>(
+        of name: Identifier16, _ primaryKey: [UInt8], _ held: CircleSession.HeldView,
+        _ find: (Identifier16) throws -> Found?
+    ) throws -> Found? {
         let view = held.identifier
-        if let entry = try tables.reader.item(name.bytes, in: view.bytes) { return entry }
+        if let found = try find(name) { return found }
         for generation in try tables.reader.generations(of: view.bytes).reversed()
         where generation != held.entry.generation {
             guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else { continue }
-            let former = key.name(ofPrimaryKey: primaryKey)
-            if let entry = try tables.reader.item(former.bytes, in: view.bytes) { return entry }
+            if let found = try find(key.name(ofPrimaryKey: primaryKey)) { return found }
         }
         return nil
     }

@@ -27,6 +27,12 @@ final class CircleSession {
     private var checkers: [Data: RecordChecker] = [:]
     /// What signs this vault's records, once that was asked for.
     var writer: RecordWriter?
+    /// The recovery key, once it was asked for; see ``recovery(in:)``.
+    var recovery: CircleRecovery?
+    /// Whether this vault comes back with the recovery key.
+    private(set) lazy var isRecovering = ((try? tables.state(State.recovery)) ?? nil) != nil
+
+    func endRecovery() { (recovery, isRecovering) = (nil, false) }
 
     struct KeyPlace: Hashable {
         var view: Identifier16
@@ -67,14 +73,33 @@ final class CircleSession {
         static let location = "location"
         /// The secret of the invitation, sealed, while joining.
         static let invitation = "invitation"
+        /// What names this vault's own request to join.
+        static let asked = "asked"
+        /// Items that are too large to travel, by the digits of their rows.
+        static let large = "large/"
         /// The last time of the clock (8).
         static let clock = "clock"
         /// The key of the writer, sealed, and then its certificate.
         static let writer = "writer"
-        /// Requests of others, by the digits of what names them.
+        /// The recovery key with which this vault comes back, sealed, until it has what that opens.
+        static let recovery = "recovery"
+        /// Requests of others, by the digits of what names them: when each came (8), and the request.
         static let requests = "request/"
-        /// Requests that were refused, by the same digits.
+        /// Requests that were refused, by the same digits: the invitation (16).
         static let refused = "refused/"
+        /// Admissions by this vault in whose place another entry counts, by their digests.
+        static let displaced = "displaced/"
+        /// Views that this vault and another member changed at once: the holders (4 each) that this vault named.
+        static let holders = "holders/"
+        /// Views to which this vault and another member gave new keys at once: the generation (4), and 1 if this vault
+        /// has to give new ones.
+        static let contested = "contested/"
+        /// The entry of the log that this software does not understand.
+        static let stopped = "stopped"
+        /// When this vault gave up last what waited, to read the store once more (8).
+        static let gaveUp = "gave-up"
+        /// When what is needed no more was forgotten last.
+        static let upkeep = "upkeep"
         /// Access groups whose items travel here, by name: what another member offers is no reason to give items away.
         static let groups = "group/"
         /// How far the changes of a view's rows were seen: change (8), row (8).
@@ -94,9 +119,27 @@ final class CircleSession {
         views = nil
     }
 
+    /// Notes that entries of views are gone.
+    func forgetViews() { views = nil }
+
     var standing: CircleStanding {
         guard let log, let number else { return .joining }
         return log.member(number) == nil ? .removed : .member
+    }
+
+    /// Why nothing travels: the log has an entry that only later software understands. Nil if it has none.
+    var needs: String? {
+        get throws {
+            guard let encoded = try tables.state(State.stopped), var log else { return nil }
+            do {
+                try log.append(encoded)
+                return nil
+            } catch .needsLater(let version) {
+                return CircleError.needsLater(version).reason
+            } catch {
+                return nil
+            }
+        }
     }
 
     /// Whether this vault itself said that it leaves.

@@ -7,6 +7,7 @@ import KeyCryptography
 import Keybag
 import KeychainModel
 import PreparedKeys
+import SecureMemory
 import VaultInterface
 
 /// The keys with which this vault is a member of a circle. Those that sign and agree stay in the enclave; none leaves
@@ -46,14 +47,20 @@ struct OwnMember: Sendable {
     private static let purpose = "hybrid key"
     private static let malformed = VaultError.corruptVault(reason: "what makes it a member of a circle is damaged")
 
+    /// The keys in the enclave: that which signs, and those that agree, first that for the time while unlocked.
+    var enclaveKeys: [EnclaveKeyRecord] {
+        [signing, agreement[.whileUnlocked], agreement[.afterFirstUnlock]].compactMap(\.self)
+    }
+
     // MARK: Storing
 
     /// Six parts with their lengths (4): the signing key, the agreement keys, the sealed seeds, the public keys.
     var encoded: Data {
         let buffer = FrameBuffer()
-        let records = [signing, agreement[.whileUnlocked], agreement[.afterFirstUnlock]].compactMap { $0?.encoded }
         let seeds = [hybrid[.whileUnlocked], hybrid[.afterFirstUnlock]].compactMap(\.self)
-        for part in records + seeds + [keys.encoded] { part.withUnsafeBytes { buffer.append(counted: $0) } }
+        for part in enclaveKeys.map(\.encoded) + seeds + [keys.encoded] {
+            part.withUnsafeBytes { buffer.append(counted: $0) }
+        }
         return Data(buffer.bytes)
     }
 
@@ -124,28 +131,27 @@ extension KeyClass {
 extension OpenedKeybag {
     func sealForCircle(_ secret: SymmetricKey, as purpose: String, _ keyClass: KeyClass) throws -> Data {
         let key = Self.circleKey(from: try keys.classKey(for: keyClass.protection))
-        let sealed = try secret.withUnsafeBytes {
-            try AES.GCM.seal(Data($0), using: key, authenticating: Data(purpose.utf8)).combined
-        }
-        guard let sealed else { throw VaultError.memoryUnavailable }
-        return sealed
+        var text = secret.withUnsafeBytes { Data($0) }
+        defer { text.wipe() }
+        return try SealedText.seal(text, under: key, binding: Data(purpose.utf8))
     }
 
     /// - Throws: ``KeybagError/locked(_:)``, and ``VaultError/corruptVault(reason:)`` if no class key of this vault,
     ///   now or formerly, opens it.
     func openForCircle(_ sealed: Data, as purpose: String, _ keyClass: KeyClass) throws -> SymmetricKey {
         let secret = try opened(by: keyClass.protection) { classKey -> SymmetricKey? in
-            guard let box = try? AES.GCM.SealedBox(combined: sealed),
-                let text = try? AES.GCM.open(
-                    box, using: Self.circleKey(from: classKey), authenticating: Data(purpose.utf8))
+            let key = Self.circleKey(from: classKey)
+            guard
+                var text = try? SealedText.open(sealed, under: key, binding: Data(purpose.utf8), of: purpose)
             else { return nil }
+            defer { text.wipe() }
             return SymmetricKey(data: text)
         }
         guard let secret else {
             throw VaultError.corruptVault(
                 reason:
                     "this device cannot open its keys of the circle: the vault came from another one. Leave the circle "
-                    + "here with `keychain circle leave`, and join it again")
+                    + "here with `keychain circle leave --only-here`, and join it again")
         }
         return secret
     }

@@ -35,7 +35,7 @@ struct VaultCircle: CircleKeeping {
             AccessRequest(.status, isAboutWholeVault: true), as: client, recordedAs: .inspected)
         return try gate.run(authorization) {
             try vault.reading(for: authorization) { reader, keybag in
-                guard let session = try CircleSession(reader.circle, keybag, logs) else { return CircleStatus(.none) }
+                guard let session = try self.session(reader.circle, keybag) else { return CircleStatus(.none) }
                 return try status(session, reader.circle)
             }
         }
@@ -51,40 +51,56 @@ struct VaultCircle: CircleKeeping {
             try tables.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue), try tables.countOfOutgoing()
         )
         status.conflicts = try tables.conflicts().count
+        status.tooLarge = try tables.states(withPrefix: CircleSession.State.large).count
+        status.isRecovering = session.isRecovering
         guard let log = session.log else { return status }
         // Before the first unlocking, names stay unknown.
         let key = try? session.circleKey()
         func name(_ sealed: Data) -> String? {
             key.flatMap { try? $0.open(sealed, in: log.circle) }.map { String(decoding: $0, as: UTF8.self) }
         }
+        func terms(_ offer: MembershipEntry.Offer) -> InvitationTerms? {
+            key.flatMap { try? InvitationTerms(decoding: $0.open(offer.sealedTerms, in: log.circle)) }
+        }
         status.members = log.members.values.sorted { $0.number < $1.number }.map {
             CircleMember(
                 number: $0.number, name: name($0.sealedName), rights: $0.rights.rawValue,
-                fingerprint: $0.keys.fingerprint, isRemoved: $0.removed != nil)
+                fingerprint: $0.keys.fingerprint, isRemoved: $0.removed != nil,
+                isAttested: $0.attestation != Data(count: 32), invitation: $0.invitation?.bytes)
         }
+        (status.hasRecoveryKey, status.needs) = (log.recovery != nil, try session.needs)
         let open = log.invitations.filter {
             !$0.value.isEnded && $0.value.left > 0 && $0.value.offer.deadline.date > now()
         }
         status.invitations = open.sorted { $0.key < $1.key }.map {
             CircleInvitation(
                 identifier: $0.key.bytes, left: $0.value.left, deadline: $0.value.offer.deadline.date,
-                rights: $0.value.offer.rights.rawValue)
+                rights: $0.value.offer.rights.rawValue, flags: $0.value.offer.flags.rawValue,
+                groups: terms($0.value.offer)?.groups ?? [])
         }
         guard let key else { return status }
+        status.said = try CircleHeads(session: session).said()
+        for (carrier, heads) in try CircleHeads(session: session).known() {
+            for head in heads {
+                guard let place = status.members.firstIndex(where: { $0.number == head.member }) else { continue }
+                status.members[place].heads[carrier] = head
+            }
+        }
         status.views = try session.heldViews().values.sorted { $0.body.name < $1.body.name }.map {
             CircleView(
                 group: $0.body.name, generation: $0.entry.generation, holders: $0.body.holders.sorted(),
                 items: try tables.countOfItems(in: $0.identifier.bytes))
         }
         status.offers = session.offers
-        for (name, value) in try tables.states(withPrefix: CircleSession.State.requests) {
-            let request = try JoinRequest(decoding: value)
-            guard let offer = log.invitations[request.invitation]?.offer,
-                let body = try? CircleRequests.open(request, offer, key, log),
-                let identifier = [UInt8](hexadecimal: name.dropFirst(CircleSession.State.requests.count).utf8)
+        for waiting in try CircleAdmission.waiting(tables) {
+            guard let offer = log.invitations[waiting.request.invitation]?.offer,
+                let opened = try? CircleAdmission.open(waiting.request, offer, key, log),
+                !log.members.values.contains(where: { $0.keys.signing == opened.body.keys.signing })
             else { continue }
             status.requests.append(
-                CircleRequest(identifier: Data(identifier), name: body.name, fingerprint: body.keys.fingerprint))
+                CircleRequest(
+                    identifier: waiting.identifier, name: opened.body.name, fingerprint: opened.body.keys.fingerprint,
+                    attester: opened.attestation?.attester, maker: opened.attestation?.maker))
         }
         return status
     }
@@ -96,16 +112,20 @@ struct VaultCircle: CircleKeeping {
             AccessRequest(.update, isAboutWholeVault: true), as: client, recordedAs: .written)
         return try gate.run(authorization) {
             try vault.writing(for: authorization) { writer, keybag in
-                if case .leave = operation.change {
-                } else {
-                    try keybag.keys.checkAvailable(.whenUnlockedThisDeviceOnly)
+                switch operation.change {
+                case .leave, .forget: break
+                default: try keybag.keys.checkAvailable(.whenUnlockedThisDeviceOnly)
                 }
                 switch operation.change {
                 case .create(let name, let groups, let location): try create(name, groups, location, writer, keybag)
                 case .join(let secret, let name, let location, let groups):
                     try join(secret, name, location, writer, keybag)
                     for group in groups { try writer.circle.set(CircleSession.State.groups + group, Data()) }
+                case .recover(let key, let name, let location): try recover(key, name, location, writer, keybag)
                 case .leave: try leave(writer, keybag)
+                case .forget:
+                    _ = try making(writer, keybag)
+                    try writer.circle.clear()
                 default: return try change(operation.change, making(writer, keybag))
                 }
                 return CircleChanged()
@@ -113,8 +133,9 @@ struct VaultCircle: CircleKeeping {
         }
     }
 
+    /// - Throws: ``VaultError/invalidRequest(reason:)`` for a vault that is in no circle.
     private func making(_ writer: ItemStore.Writer, _ keybag: OpenedKeybag) throws -> CircleMaking {
-        guard let session = try CircleSession(writer.reader.circle, keybag, logs) else {
+        guard let session = try self.session(writer.reader.circle, keybag) else {
             throw VaultError.invalidRequest(
                 reason: "this vault is in no circle; make one with `keychain circle create`, or join one")
         }
@@ -123,22 +144,28 @@ struct VaultCircle: CircleKeeping {
 
     private func change(_ change: ChangeCircle.Change, _ making: CircleMaking) throws -> CircleChanged {
         switch change {
-        case .invite(let count, let seconds, let rights):
-            return CircleChanged(secret: try invite(count, seconds, MemberRights(rawValue: rights), making))
-        case .approve(let request, let groups): return CircleChanged(member: try approve(request, groups, making))
-        case .refuse(let request):
-            _ = try takeRequest(request, making)
-            // It is still in the store, and comes again.
-            try making.tables.set(CircleSession.State.refused + request.hexadecimal(), Data())
+        case .invite(let count, let seconds, let rights, let flags, let groups, let attesters):
+            return CircleChanged(
+                secret: try invite(
+                    count, seconds, MemberRights(rawValue: rights), InvitationFlags(rawValue: flags),
+                    InvitationTerms(groups: groups, attesters: attesters), making))
+        case .approve(let request, let groups):
+            return CircleChanged(member: try CircleAdmission(making).approve(request, groups))
+        case .refuse(let request): try CircleAdmission(making).refuse(request)
         case .remove(let member): return CircleChanged(member: member, items: try remove(member, making))
         case .addView(let group):
             try making.makeView(of: group)
             while try CircleScan(making).run() {}
         case .end(let invitation):
             guard let invitation = Identifier16(invitation) else { throw Self.noInvitation }
+            guard making.session.log?.invitations[invitation]?.isEnded == false else { throw Self.noInvitation }
             try making.append(.end(invitation))
-        case .move(let location): try making.tables.set(CircleSession.State.location, try Self.data(of: location))
-        case .create, .join, .leave: break
+        case .move(let location): try move(to: location, making)
+        case .makeRecoveryKey: return CircleChanged(secret: try makeRecoveryKey(making))
+        case .tell:
+            while try CircleScan(making).run() {}
+            try CircleHeads(session: making.session).tellAnew(making)
+        case .create, .join, .leave, .forget, .recover: break
         }
         return CircleChanged()
     }
@@ -148,13 +175,13 @@ struct VaultCircle: CircleKeeping {
         return Data(location.utf8)
     }
 
-    private static let noInvitation = VaultError.invalidRequest(reason: "there is no such invitation")
+    static let noInvitation = VaultError.invalidRequest(reason: "there is no such invitation")
 
     /// Makes room for a circle.
-    private func begin(
+    func begin(
         _ name: String, _ location: String, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws -> CircleSession {
-        if let session = try CircleSession(writer.reader.circle, keybag, logs) {
+        if let session = try self.session(writer.reader.circle, keybag) {
             throw VaultError.invalidRequest(
                 reason: session.standing == .member
                     ? "this vault is in a circle already"
@@ -181,7 +208,7 @@ struct VaultCircle: CircleKeeping {
         let (circle, key) = (Identifier16.random(), CircleKey())
         let creation = MembershipEntry.Creation(
             keys: session.own.keys, sealedName: try key.seal(Data(name.utf8), in: circle),
-            keyCommitment: key.commitment, formats: CircleMaking.formats)
+            keyCommitment: key.commitment, formats: MembershipLog.formats)
         let entry = try MembershipEntry(
             .create(creation), in: circle, number: 0, previous: Data(count: 32), time: making.time(), signer: 1,
             signedBy: session.own.signer(in: keybag))
@@ -193,7 +220,8 @@ struct VaultCircle: CircleKeeping {
     }
 
     private func invite(
-        _ count: UInt16, _ seconds: Int64, _ rights: MemberRights, _ making: CircleMaking
+        _ count: UInt16, _ seconds: Int64, _ rights: MemberRights, _ flags: InvitationFlags, _ terms: InvitationTerms,
+        _ making: CircleMaking
     ) throws -> SecretBytes {
         let (log, member) = try making.membership()
         guard member.rights.contains(.admit), rights.isSubset(of: member.rights) else { throw CircleMaking.lacksRight }
@@ -203,17 +231,56 @@ struct VaultCircle: CircleKeeping {
         guard let key = try making.session.circleKey() else {
             throw VaultError.corruptVault(reason: "the circle's key is missing")
         }
+        let terms = try checked(terms, flags, making)
         let invitation = Invitation()
         let requestKey = invitation.requestKey(pin: log.pin).withUnsafeBytes { Data($0) }
         try making.append(
             .invite(
                 MembershipEntry.Offer(
                     invitation: invitation.identifier(pin: log.pin), count: count,
-                    deadline: HybridTime(now().addingTimeInterval(Double(seconds))), rights: rights, flags: [],
-                    key: invitation.publicKey(pin: log.pin), sealedRequestKey: try key.seal(requestKey, in: log.circle))
-            ))
+                    deadline: HybridTime(now().addingTimeInterval(Double(seconds))), rights: rights, flags: flags,
+                    key: invitation.publicKey(pin: log.pin), sealedRequestKey: try key.seal(requestKey, in: log.circle),
+                    sealedTerms: try key.seal(terms.encoded, in: log.circle))))
         return try invitation.secret.withUnsafeBytes { try SecretBytes(copying: $0) }
     }
+
+    /// What an invitation says, once it is sure that its demands can be met.
+    private func checked(
+        _ terms: InvitationTerms, _ flags: InvitationFlags, _ making: CircleMaking
+    ) throws -> InvitationTerms {
+        let (_, member) = try making.membership()
+        guard flags.isSubset(of: [.requiresAttestation, .needsNoPerson]),
+            max(terms.groups.count, terms.attesters.count) <= InvitationTerms.most,
+            terms.attesters.allSatisfy({ $0.count == Self.attesterSize }),
+            terms.attesters.isEmpty || flags.contains(.requiresAttestation)
+        else {
+            throw VaultError.invalidRequest(
+                reason: "an invitation names at most \(InvitationTerms.most) groups and TPMs, each TPM with 68 digits")
+        }
+        let held = try making.session.heldViews().values.map(\.body.name)
+        let groups = try terms.groups.map { group in
+            guard let name = held.first(where: { $0.isSameGroup(as: group) }) else {
+                throw VaultError.invalidRequest(
+                    reason: "this vault can give only the access groups that `circle list` shows")
+            }
+            return name
+        }
+        var terms = terms
+        terms.groups = Set(groups).sorted()
+        guard flags.contains(.needsNoPerson) else { return terms }
+        if terms.groups.isEmpty { terms.groups = held.sorted() }
+        guard terms.groups.isEmpty || member.rights.contains(.views) else { throw CircleMaking.lacksRight }
+        guard !flags.contains(.requiresAttestation) || !terms.attesters.isEmpty else {
+            // Anybody can make a key that looks like that of a TPM.
+            throw VaultError.invalidRequest(
+                reason: "without a person, an attestation proves something only if the invitation names the TPMs: give "
+                    + "the attester of each, which `keychain key attest` prints there")
+        }
+        return terms
+    }
+
+    /// The length of the name of an attestation key.
+    private static let attesterSize = 34
 
     private func join(
         _ secret: SecretBytes, _ name: String, _ location: String, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
@@ -227,48 +294,6 @@ struct VaultCircle: CircleKeeping {
                 SymmetricKey(data: secret), as: CircleSession.State.invitation, .afterFirstUnlock)
         }
         try writer.circle.set(CircleSession.State.invitation, sealed)
-    }
-
-    /// Takes a request from those that wait.
-    private func takeRequest(_ identifier: Data, _ making: CircleMaking) throws -> JoinRequest {
-        let name = CircleSession.State.requests + identifier.hexadecimal()
-        guard let request = try making.tables.reader.state(name) else {
-            throw VaultError.invalidRequest(reason: "no vault asks to join with this request")
-        }
-        try making.tables.set(name, nil)
-        return try JoinRequest(decoding: request)
-    }
-
-    private func approve(_ identifier: Data, _ groups: [String]?, _ making: CircleMaking) throws -> UInt32 {
-        let (log, member) = try making.membership()
-        guard member.rights.contains(.admit) else { throw CircleMaking.lacksRight }
-        let request = try takeRequest(identifier, making)
-        guard let invitation = log.invitations[request.invitation], let key = try making.session.circleKey() else {
-            throw Self.noInvitation
-        }
-        guard invitation.offer.deadline.date > now() else {
-            throw VaultError.invalidRequest(reason: "the invitation is over; make a new one")
-        }
-        let held = try making.session.heldViews().values.sorted { $0.identifier < $1.identifier }
-        let given =
-            groups.map { groups in held.filter { view in groups.contains { $0.isSameGroup(as: view.body.name) } } }
-            ?? held
-        if let groups, given.count < Set(groups).count {
-            throw VaultError.invalidRequest(
-                reason: "this vault can give only the access groups that `circle list` shows")
-        }
-        let body = try CircleRequests.open(request, invitation.offer, key, log)
-        let number = log.nextNumber
-        try making.append(
-            .admit(
-                MembershipEntry.Admission(
-                    number: number, rights: invitation.offer.rights, invitation: request.invitation, keys: body.keys,
-                    proof: request.proof, sealedName: try key.seal(Data(body.name.utf8), in: log.circle),
-                    attestation: Data(count: 32), formats: body.formats)))
-        try making.deliverCircleKey(to: number)
-        guard given.isEmpty || member.rights.contains(.views) else { throw CircleMaking.lacksRight }
-        for view in given { try making.admit(number, to: view) }
-        return number
     }
 
     /// - Returns: How many items the member could read.
@@ -296,8 +321,19 @@ struct VaultCircle: CircleKeeping {
         guard making.session.standing == .member else { return try writer.circle.clear() }
         try keybag.keys.checkAvailable(.whenUnlockedThisDeviceOnly)
         if making.session.log?.present.count == 1 { return try writer.circle.clear() }
-        // The vault stays what it was until the others have been told.
+        // What changed here and was not told yet goes along. The vault stays what it was until the others were told.
+        while try CircleScan(making).run() {}
         try making.append(.leave)
+    }
+
+    private func move(to location: String, _ making: CircleMaking) throws {
+        let former = String(
+            decoding: try making.tables.reader.state(CircleSession.State.location) ?? Data(), as: UTF8.self)
+        try making.tables.set(CircleSession.State.location, try Self.data(of: location))
+        guard let place = CircleLocation(location), let before = CircleLocation(former), making.session.member != nil,
+            !place.isSameKind(as: before)
+        else { return }
+        try making.handAnew()
     }
 
     // MARK: Travelling
@@ -325,17 +361,32 @@ struct VaultCircle: CircleKeeping {
         _ operation: CollectCircleObjects, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws -> ([CircleParcel], CollectedObjects) {
         try writer.circle.removeOutgoing(through: operation.settled)
-        guard let session = try CircleSession(writer.reader.circle, keybag, logs) else {
+        guard let session = try self.session(writer.reader.circle, keybag) else {
             return ([], CollectedObjects(standing: .none))
         }
         let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
         var hasMore = false
+        if operation.isAnew, session.standing == .member { try making.handAnew() }
+        // Nil if the vault wants to see everything once more.
+        let name = CircleSession.State.place + operation.carrier
+        if let place = operation.place, try writer.circle.reader.state(name) != nil {
+            try writer.circle.set(name, place)
+        }
         // Before the first unlocking nothing can be sealed, and what was sealed before can go.
         if operation.limit > 0, keybag.keys.lockState.permits(.afterFirstUnlock) {
+            if let needs = try session.needs { throw VaultError.unsupported(reason: needs) }
             let intake = CircleIntake(making)
-            if session.standing == .member { try intake.take([]) }
-            try renewKeysOfThoseThatLeft(making)
+            if keybag.keys.lockState == .unlocked { try making.recover() }
+            if session.standing == .member {
+                try intake.take([])
+                let isRead = try writer.reader.circle.state(CircleSession.State.place + operation.carrier) != nil
+                if keybag.keys.lockState == .unlocked { try making.endRecovery(isRead: isRead) }
+                try CircleUpkeep(making).run()
+            }
             hasMore = try CircleScan(making).run()
+            if let statement = operation.statement, !hasMore {
+                try CircleHeads(session: session).tell(statement, of: operation.carrier, making)
+            }
         }
         let tables = writer.reader.circle
         let limit = max(0, min(operation.limit, CircleObject.most))
@@ -347,57 +398,70 @@ struct VaultCircle: CircleKeeping {
         }
         let all = try tables.countOfOutgoing()
         if all == 0, session.standing == .removed, session.hasLeft { try writer.circle.clear() }
-        let reply = CollectedObjects(
+        var reply = CollectedObjects(
             standing: session.standing, circle: session.log?.circle.bytes, member: session.number ?? 0,
             through: parcels.last?.number ?? 0, hasMore: hasMore || parcels.count < all,
             place: try tables.state(CircleSession.State.place + operation.carrier),
-            location: String(decoding: try tables.state(CircleSession.State.location) ?? Data(), as: UTF8.self))
+            location: String(decoding: try tables.state(CircleSession.State.location) ?? Data(), as: UTF8.self),
+            lastMember: session.log.map { $0.nextNumber - 1 } ?? 0,
+            answered: session.number == nil ? nil : try tables.state(CircleSession.State.asked))
+        if keybag.keys.lockState.permits(.afterFirstUnlock) {
+            reply.views = try session.heldViews().keys.sorted().map(\.bytes)
+        }
+        if operation.statement != nil, keybag.keys.lockState.permits(.afterFirstUnlock) {
+            let heads = try CircleHeads(session: session).known()[operation.carrier] ?? []
+            reply.heads = heads.count > CircleHead.most ? Array(heads.shuffled().prefix(CircleHead.most)) : heads
+            reply.gone = session.log?.members.values.filter { $0.removed != nil }.map(\.number).sorted() ?? []
+        }
         return (parcels, reply)
     }
 
-    /// A member that left still has keys: the first of those that may gives its views new ones.
-    private func renewKeysOfThoseThatLeft(_ making: CircleMaking) throws {
-        guard making.keybag.keys.lockState == .unlocked, let log = making.session.log,
-            let member = making.session.member, member.rights.contains(.views)
-        else { return }
-        for view in try making.session.heldViews().values {
-            let gone = view.body.holders.filter { log.member($0) == nil }
-            guard !gone.isEmpty else { continue }
-            let first = view.body.holders.filter { log.member($0)?.rights.contains(.views) == true }.min()
-            guard first == member.number, let last = gone.compactMap({ log.members[$0]?.removed }).max() else {
-                continue
-            }
-            _ = try making.renewKeys(of: view, generation: last + 1)
+    /// The most carriers whose places a vault keeps. Without a bound, a program that may synchronize could fill the
+    /// disk with places.
+    private static let mostCarriers = 4
+
+    private func keep(_ place: Data, of carrier: String, _ tables: CircleWriter) throws {
+        let name = CircleSession.State.place + carrier
+        let known = try tables.reader.states(withPrefix: CircleSession.State.place).map(\.name)
+        guard known.contains(name) || known.count < Self.mostCarriers else {
+            throw VaultError.invalidRequest(reason: "a vault has at most \(Self.mostCarriers) carriers")
         }
+        try tables.set(name, place)
     }
 
     func take(_ operation: TakeCircleObjects, as client: Client) throws(VaultError) -> TakenObjects {
         let authorization = try gate.authorize(AccessRequest(.synchronize), as: client, recordedAs: .written)
         return try gate.run(authorization, asking: .init(), items: \.changed) { _ in
             let standing: CircleStanding = try vault.reading(for: authorization) { reader, keybag in
-                guard let session = try session(reader.circle, keybag) else { return .none }
+                guard let session = try self.session(reader.circle, keybag) else { return .none }
                 // Before the first unlocking nothing can be opened. The carrier keeps its place.
                 try keybag.keys.checkAvailable(.afterFirstUnlockThisDeviceOnly)
+                if let needs = try session.needs { throw VaultError.unsupported(reason: needs) }
                 return session.standing
             }
             var result = TakenObjects()
             guard standing != .none else { return result }
+            let ahead = try vault.reading(for: authorization) { reader, keybag in
+                try session(reader.circle, keybag).flatMap { try RecordsAhead(operation.objects, $0) }
+            }
+            defer { ahead?.stop() }
             var (rest, isToBeReadAgain) = (operation.objects[...], false)
             repeat {
                 // A vault that looks for its circle needs all entries at once.
                 let slice = standing == .joining ? rest : rest.prefix(Self.slice)
                 rest = rest.dropFirst(slice.count)
                 let place = rest.isEmpty && !isToBeReadAgain ? operation.place : nil
-                let taken: (result: TakenObjects, isToBeReadAgain: Bool)
+                let taken: (result: TakenObjects, isToBeReadAgain: Bool, needs: String?)
                 do {
                     taken = try vault.writing(for: authorization) { writer, keybag in
-                        try take(slice, operation.carrier, place, writer, keybag)
+                        try take(slice, operation, place, ahead, writer, keybag)
                     }
                 } catch {
                     // What was opened is not stored.
                     logs.tryAgain()
                     throw error
                 }
+                if let needs = taken.needs { throw VaultError.unsupported(reason: needs) }
                 isToBeReadAgain = isToBeReadAgain || taken.isToBeReadAgain
                 result.add(taken.result)
                 if !rest.isEmpty { try CurrentCall.served?.giveWay() }
@@ -410,22 +474,25 @@ struct VaultCircle: CircleKeeping {
     private static let slice = 100
 
     private func take(
-        _ objects: ArraySlice<CircleObject>, _ carrier: String, _ place: Data?, _ writer: ItemStore.Writer,
-        _ keybag: OpenedKeybag
-    ) throws -> (result: TakenObjects, isToBeReadAgain: Bool) {
-        guard let session = try session(writer.reader.circle, keybag) else { return (TakenObjects(), false) }
+        _ objects: ArraySlice<CircleObject>, _ operation: TakeCircleObjects, _ place: Data?, _ ahead: RecordsAhead?,
+        _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
+    ) throws -> (result: TakenObjects, isToBeReadAgain: Bool, needs: String?) {
+        guard let session = try self.session(writer.reader.circle, keybag) else { return (TakenObjects(), false, nil) }
         let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
         let wasMember = session.standing == .member
         // What changed here has its version before others' versions are seen.
         if wasMember { while try CircleScan(making).run() {} }
-        let intake = CircleIntake(making)
+        let intake = CircleIntake(making, isDecided: operation.isDecided, ahead)
         try intake.take(Array(objects))
         var result = intake.result
         result.standing = session.standing
+        if let needs = intake.needs { return (result, false, needs) }
+        // One that comes back with the recovery key has not read anything while it is given nothing.
+        if session.isRecovering, objects.isEmpty { return (result, intake.isToBeReadAgain, nil) }
         // A vault that is only now a member, or that has new keys, reads everything once more.
         if session.standing != .joining, wasMember || session.standing == .removed, !intake.isToBeReadAgain, let place {
-            try writer.circle.set(CircleSession.State.place + carrier, place)
+            try keep(place, of: operation.carrier, writer.circle)
         }
-        return (result, intake.isToBeReadAgain)
+        return (result, intake.isToBeReadAgain, nil)
     }
 }

@@ -326,6 +326,9 @@ struct VaultItems: ItemKeeping {
     /// Returns the new item in the form in which it will be stored.
     private func storedForm(of item: NewItem, for client: Client) throws(VaultError) -> StoredItem {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
+        if item.isSynchronizable, item.attributes[.tokenID].map({ !$0.isEmpty }) ?? false {
+            throw .invalidRequest(reason: "a key of the enclave never leaves it, and cannot be synchronized")
+        }
         guard item.itemClass != .identity else {
             throw .unsupported(reason: "an identity is stored as its certificate and its key")
         }

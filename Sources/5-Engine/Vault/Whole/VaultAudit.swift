@@ -73,6 +73,16 @@ struct VaultAudit: AuditReading {
         }
     }
 
+    func record(_ operation: RecordRequest, as client: Client) throws(VaultError) {
+        let authorization = try gate.authorize(
+            AccessRequest(.copy, itemClass: .genericPassword), as: client, recordedAs: .brokered)
+        let digests = operation.items.compactMap { item in
+            vault.keybag.auditDigest(
+                .genericPassword, [.service: .string(item.service), .account: .string(item.account)])
+        }
+        gate.access.record(authorization, digests: digests, brokered: operation.request.bounded)
+    }
+
     /// Records the reading of the log before it is read, so that the last record is authenticated with the present key.
     private func authorize(_ client: Client) throws(VaultError) {
         let authorization = try gate.authorize(

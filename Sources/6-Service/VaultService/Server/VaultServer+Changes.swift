@@ -14,12 +14,13 @@ extension VaultServer {
 }
 
 extension CallerGrant {
-    /// Returns which changes of the vault a caller learns of: those in the groups that it holds.
+    /// Returns which changes of the vault a caller learns of: those in the groups that it holds. A carrier of a circle
+    /// learns that something changed, whatever it is: it has to hand it on, and reads none of it.
     ///
     /// - Parameter isOwner: Whether it runs as the daemon's user. Such a program sees the times of the vault's files
     ///   anyway, and so learns of changes by other processes; others need the right to list, or every group.
     package func audience(isOwner: Bool) -> ChangeAudience {
-        let holdsEvery = groups.contains(Client.everyGroup)
+        let holdsEvery = groups.contains(Client.everyGroup) || rights.contains(.synchronize)
         return ChangeAudience(
             groups: holdsEvery ? .every : .only(groups),
             learnsOfUnknown: isOwner || holdsEvery || rights.contains(.list))

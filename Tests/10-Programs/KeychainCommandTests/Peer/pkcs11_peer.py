@@ -5,7 +5,7 @@
 
 A key pair labelled "web" on P-256 has to be in the keychain. What is wrong ends it with a message and a status.
 """
-import ctypes, hashlib, os, random, signal, sys, threading, time
+import ctypes, hashlib, os, random, signal, socket, sys, threading, time, traceback
 from ctypes import POINTER, byref, c_char_p, c_ulong, c_void_p
 
 NAMES = """Initialize Finalize GetInfo GetFunctionList GetSlotList GetSlotInfo GetTokenInfo GetMechanismList
@@ -299,32 +299,40 @@ def threads(count, seconds):
     print("signatures", sum(done))
 
 
+def start(work, *arguments):
+    """Does the work in a child, which says why it failed, and returns the child's number."""
+    child = os.fork()
+    if child != 0: return child
+    status = 1
+    try:
+        work(*arguments)
+        status = 0
+    except BaseException: traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
 def processes(count, seconds):
     """Children that use one key at once; what each of them has at the end is that of its beginning."""
     expect(OK, "Initialize", None)
     session = open_session()
     private, public = find(session, 3), find(session, 2)
     sign(session, private, bytes(32))
-    children = []
-    for _ in range(count):
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                done, before = 0, None
-                end = time.monotonic() + seconds
-                while time.monotonic() < end:
-                    digest = os.urandom(32)
-                    verify(session, public, digest, sign(session, private, digest))
-                    done += 1
-                    if done == 10: before = memory(), descriptors()
-                after = memory(), descriptors()
-                assert done > 10 and after[0] - before[0] < 16 << 20 and after[1] == before[1], (done, before, after)
-                print("signatures", done, flush=True)
-                status = 0
-            finally: os._exit(status)
-        children.append(child)
-    for child in children: assert os.waitpid(child, 0)[1] == 0, "a child failed"
+
+    def child():
+        done, before = 0, None
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            digest = os.urandom(32)
+            verify(session, public, digest, sign(session, private, digest))
+            done += 1
+            if done == 10: before = memory(), descriptors()
+        after = memory(), descriptors()
+        assert done > 10 and after[0] - before[0] < 16 << 20 and after[1] == before[1], (done, before, after)
+        print("signatures", done, flush=True)
+
+    for child in [start(child) for _ in range(count)]: assert os.waitpid(child, 0)[1] == 0, "a child failed"
 
 
 def forks(count):
@@ -332,21 +340,18 @@ def forks(count):
     session = open_session()
     private, public = find(session, 3), find(session, 2)
     sign(session, private, bytes(32))
+
+    def child(number):
+        digest = os.urandom(32)
+        # Half of the children are new to the library, as version 2.40 has it.
+        if number % 2:
+            expect(OK, "Initialize", None)
+            own = open_session()
+            verify(own, find(own, 2), digest, sign(own, find(own, 3), digest))
+        else: verify(session, public, digest, sign(session, private, digest))
+
     for number in range(count):
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                digest = os.urandom(32)
-                # Half of the children are new to the library, as version 2.40 has it.
-                if number % 2:
-                    expect(OK, "Initialize", None)
-                    own = open_session()
-                    verify(own, find(own, 2), digest, sign(own, find(own, 3), digest))
-                else: verify(session, public, digest, sign(session, private, digest))
-                status = 0
-            finally: os._exit(status)
-        assert os.waitpid(child, 0)[1] == 0, f"child {number} failed"
+        assert os.waitpid(start(child, number), 0)[1] == 0, f"child {number} failed"
         digest = os.urandom(32)
         verify(session, public, digest, sign(session, private, digest))
     print("forks", count)
@@ -383,13 +388,7 @@ def family(count):
         sign(own, find(own, 3), digest)
         print("orphan", len(helpers()), flush=True)
 
-    for number in range(count):
-        if os.fork() == 0:
-            status = 1
-            try:
-                child(number)
-                status = 0
-            finally: os._exit(status)
+    for number in range(count): start(child, number)
     for _ in range(count): assert os.read(done[0], 1) == b".", "a child failed"
     found = helpers()
     print("children", count, "helpers", len(found), flush=True)
@@ -402,18 +401,21 @@ def bereaved():
     private = find(session, 3)
     sign(session, private, bytes(32))
     first, = helpers()
+    path, = (f"{entry.path}/socket" for entry in os.scandir(os.environ["XDG_RUNTIME_DIR"]))
     os.kill(first, signal.SIGKILL)
-    while first in helpers(): time.sleep(0.01)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            sign(session, private, bytes(32))
-            second, = helpers()
-            assert second != first
-            status = 0
-        finally: os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0, "the child failed"
+
+    # The words of a killed process are gone before its socket is closed.
+    def is_open():
+        with socket.socket(socket.AF_UNIX) as connection: return connection.connect_ex(path) == 0
+
+    while is_open(): time.sleep(0.01)
+
+    def child():
+        sign(session, private, bytes(32))
+        second, = helpers()
+        assert second != first
+
+    assert os.waitpid(start(child), 0)[1] == 0, "the child failed"
 
 
 def waits(seconds):

@@ -198,6 +198,18 @@ class Member:
             compressed(self.pairs[kind][0]) + self.pairs[kind][1].public() for kind in (1, 2))
 
 
+def recovery(secret, circle):
+    """The keys of the recovery key of a circle."""
+    def number(purpose):
+        for count in range(256):
+            value = derive(secret, "recovery/" + purpose, circle + bytes([count]))
+            if 0 < int.from_bytes(value, "big") < ORDER:
+                return value
+        raise Refused("no key")
+    return Member(number("signing"), {
+        kind: (number(f"agreement/{kind}"), derive(secret, f"recovery/hybrid/{kind}", circle)) for kind in (1, 2)})
+
+
 def delivery(circle, member, kind, keys, view, generation, key):
     place = 33 + (kind - 1) * 1249
     info = LABEL + b"view-key" + circle + struct.pack(">IB", member, kind)
@@ -299,7 +311,7 @@ def entry(kind, circle, number, previous, time, signer, text, signing):
 
 def read_log(entries):
     """Reads a log and checks digests and signatures; who may sign what is the members' business."""
-    keys, previous, result = {}, bytes(32), []
+    keys, previous, result, saved = {}, bytes(32), [], None
     for index, data in enumerate(entries):
         reader = Reader(data)
         reader.head(b"SKCIRCLE")
@@ -313,7 +325,7 @@ def read_log(entries):
         elif kind == 2:
             value = {"invitation": text.take(16).hex(), "count": text.number(2), "deadline": text.number(8),
                      "rights": text.number(1), "flags": text.number(1), "key": text.take(33).hex(),
-                     "requests": text.short().hex()}
+                     "requests": text.short().hex(), "terms": text.short().hex()}
         elif kind == 3:
             member, rights, invitation, public = text.number(4), text.number(1), text.take(16), text.take(2531)
             proof, name, attestation = text.take(64), text.short(), text.take(32)
@@ -327,10 +339,21 @@ def read_log(entries):
             value = {}
         elif kind == 6:
             value = {"ended": text.take(16).hex()}
+        elif kind == 7:
+            value = {"formats": text.number(4), "version": text.short().decode()}
+        elif kind == 9:
+            member = text.number(4)
+            keys[member] = text.take(2531)
+            value = {"member": member, "name": text.short().hex(), "formats": text.number(4)}
+        elif kind == 10:
+            saved = text.take(2531)
+            value = {"recovery": sha256(saved).hex()}
         else:
             raise Refused("type")
         text.finish()
-        verify(keys[signer][:33], reader.take(64), "entry", data[:-64])
+        if (kind == 9) != (signer == 0):
+            raise Refused("signer")
+        verify((saved if kind == 9 else keys[signer])[:33], reader.take(64), "entry", data[:-64])
         reader.finish()
         previous = sha256(data)
         result.append({"kind": kind, "time": time, "signer": signer, **value})
@@ -360,12 +383,40 @@ def read_view_entry(data, key, public):
     verify(public, reader.take(64), "view-entry-signature", head + sha256(sealed))
     text = Reader(opened(derive(key, "view/entries"), sealed[:12], sealed[12:], LABEL + b"view-entry" + head))
     result |= {"previous": text.take(32).hex(), "time": text.number(8), "whileUnlocked": text.take(32).hex(),
-               "afterFirstUnlock": text.take(32).hex(), "closed": text.number(1), "name": text.short().decode(),
+               "afterFirstUnlock": text.take(32).hex(), "recovery": text.take(32).hex(), "closed": text.number(1), "name": text.short().decode(),
                "holders": [text.number(4) for _ in range(text.number(4))]}
     text.finish()
     if result["afterFirstUnlock"] != derive(key, "view/commitment").hex():
         raise Refused("commitment")
     return result
+
+
+def head(circle, member, sequence, text, circle_key, nonce, signing):
+    prefix = b"SKCRHEAD\x01" + circle + struct.pack(">IQ", member, sequence)
+    sealed = nonce + AESGCM(derive(circle_key, "heads")).encrypt(nonce, text, LABEL + b"head" + prefix)
+    return prefix + sealed + sign(signing, "head-signature", prefix + sha256(sealed))
+
+
+def read_head(data, circle_key, public):
+    reader = Reader(data)
+    reader.head(b"SKCRHEAD")
+    result = {"circle": reader.take(16).hex(), "member": reader.number(4), "sequence": reader.number(8)}
+    prefix, sealed = data[:37], reader.rest(64)
+    verify(public, reader.take(64), "head-signature", prefix + sha256(sealed))
+    text = Reader(opened(derive(circle_key, "heads"), sealed[:12], sealed[12:], LABEL + b"head" + prefix))
+    result |= {"time": text.number(8), "entry": text.number(4), "digest": text.take(32).hex(),
+               "carrier": text.short().decode(), "statement": text.short().hex()}
+    text.finish()
+    return result
+
+
+def terms(groups, attesters):
+    parts = [struct.pack(">H", len(groups))] + [short(group) for group in groups]
+    return b"".join(parts + [struct.pack(">H", len(attesters))] + [short(attester) for attester in attesters])
+
+
+def attestation_nonce(circle, invitation, keys):
+    return sha256(LABEL + b"attestation" + circle + invitation + sha256(keys))
 
 
 def invitation_key(secret, pin):
@@ -422,6 +473,8 @@ def vectors():
     offer = invitation + struct.pack(">HQBB", 2, time + (3600_000 << 16), 15, 0)
     offer += compressed(invitation_key(secret, pin))
     offer += short(sealed_name(circle_key, circle, derive(secret, "request", pin), fixed("nonce 1", 12)))
+    promised = terms([b"com.example.shop"], [b"\0\x0b" + fixed("attester")])
+    offer += short(sealed_name(circle_key, circle, promised, fixed("nonce 5", 12)))
     log.append(entry(2, circle, 1, sha256(log[0]), time + 1, 1, offer, first.signing))
     asked = request(secret, pin, circle, second.public(), b"server", 1, b"", fixed("nonce 2", 12))
     admission = struct.pack(">IB", 2, 15) + invitation + second.public() + asked[41:105]
@@ -429,8 +482,15 @@ def vectors():
     log.append(entry(3, circle, 2, sha256(log[1]), time + 2, 1, admission, first.signing))
     log.append(entry(6, circle, 3, sha256(log[2]), time + 3, 2, invitation, second.signing))
     log.append(entry(4, circle, 4, sha256(log[3]), time + 4, 2, struct.pack(">I", 1), second.signing))
+    said = struct.pack(">QI", time + 6, 4) + sha256(log[4]) + short(b"folder") + short(fixed("statement", 24))
+    saved, third = recovery(fixed("recovery key"), circle), member("third")
+    log.append(entry(10, circle, 5, sha256(log[4]), time + 5, 2, saved.public(), second.signing))
+    log.append(entry(7, circle, 6, sha256(log[5]), time + 6, 2, struct.pack(">I", 1) + short(b"0.3.0"), second.signing))
+    back = struct.pack(">I", 3) + third.public()
+    back += short(sealed_name(circle_key, circle, b"again", fixed("nonce 6", 12))) + struct.pack(">I", 1)
+    log.append(entry(9, circle, 7, sha256(log[6]), time + 7, 0, back, saved.signing))
     text = bytes(32) + struct.pack(">Q", time) + derive(unlocked, "view/commitment") + derive(closed, "view/commitment")
-    text += b"\0" + short(b"com.example.shop") + struct.pack(">III", 2, 1, 2)
+    text += sha256(saved.public()) + b"\0" + short(b"com.example.shop") + struct.pack(">III", 2, 1, 2)
     writer = private(fixed("writer"))
     name = item_name(closed, b"primary key")
     tombstone = bytes([1]) + fixed("item", 16) + struct.pack(">dd", 800_000_000, 807_776_000)
@@ -440,7 +500,7 @@ def vectors():
         "circleKey": circle_key.hex(),
         "members": {key: {"signing": fixed(key + "/signing").hex(), "pairs": {
             str(kind): [fixed(f"{key}/agreement/{kind}").hex(), fixed(f"{key}/hybrid/{kind}").hex()]
-            for kind in (1, 2)}} for key in ("first", "second")},
+            for kind in (1, 2)}} for key in ("first", "second", "third")},
         "invitation": secret.hex(),
         "request": asked.hex(),
         "view": view.hex(),
@@ -450,6 +510,11 @@ def vectors():
             delivery(circle, 2, kind, second.public(), view, 0, key).hex()
             for kind, key in ((1, unlocked), (2, closed))],
         "certificate": certificate(circle, 1, 7, time, time + (86_400_000 << 16), writer, first.signing).hex(),
+        "head": head(circle, 2, 9, said, circle_key, fixed("nonce 5", 12), second.signing).hex(),
+        "recoveryKey": fixed("recovery key").hex(),
+        "recoveryDelivery": delivery(circle, 0, 2, saved.public(), view, 0, closed).hex(),
+        "terms": promised.hex(),
+        "nonce": attestation_nonce(circle, invitation, second.public()).hex(),
         "primaryKey": b"primary key".hex(),
         "name": name.hex(),
         "records": [
@@ -472,6 +537,8 @@ def read(question):
         return read_view_entry(data["data"], data["key"], data["signing"])
     if what == "request":
         return read_request(data["data"], data["secret"], data["pin"])
+    if what == "head":
+        return read_head(data["data"], data["key"], data["signing"])
     if what == "name":
         return {"name": item_name(data["key"], data["primaryKey"]).hex()}
     if what == "delivery":

@@ -1,0 +1,383 @@
+#if HTTPClientSupport
+import Access
+import AsyncAlgorithms
+import AsyncHTTPClient
+import Broker
+import Bytes
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// One request of the program and its answer.
+struct Exchange {
+    typealias Answers = NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+
+    /// Why a request does not go out.
+    struct Refusal: Error {
+        var status: HTTPResponseStatus
+        var reason: String
+    }
+
+    private let broker: RequestBroker
+    private let server: (host: String, port: Int)?
+    private let request: IncomingRequest
+
+    /// What a body that gets a secret may have in bytes; it is held as a whole.
+    private static let longestBody = 16 << 20
+
+    init(_ broker: RequestBroker, _ server: (host: String, port: Int)?, _ request: IncomingRequest) {
+        self.broker = broker
+        self.server = server
+        self.request = request
+    }
+
+    /// - Returns: Whether another request may follow on the connection.
+    func run(_ answers: Answers) async throws -> Bool {
+        let target: BrokerRequest
+        let uri: String
+        do { (target, uri) = try self.target() } catch {
+            await broker.record(
+                BrokeredRequest(
+                    .refused, host: server?.host ?? "", port: server?.port ?? 0,
+                    method: request.head.method.rawValue, reason: error.reason))
+            return try await refuse(answers, error)
+        }
+        var account = Account(
+            record: BrokeredRequest(
+                .passed, host: target.host, port: target.port, method: target.method, path: target.path))
+        do {
+            let outgoing = try await prepare(target, uri, &account.record, answers)
+            try await carry(outgoing, target, &account, answers)
+        } catch {
+            let isBegun = account.record.status != nil
+            var refusal = Self.refusal(error)
+            refusal.reason = masked(refusal.reason)
+            account.record.outcome =
+                error is Refusal || error is SecretsInUse.Refusal || error is ServerAddresses.Refusal
+                ? .refused : .failed
+            account.record.reason = refusal.reason
+            await close(&account)
+            // An answer that was begun cannot be taken back: the connection breaks.
+            guard !isBegun else { throw error }
+            return try await refuse(answers, refusal)
+        }
+        await close(&account)
+        try await answers.write(.end(nil))
+        // The end of a request without a body is a moment away.
+        if !request.hasBody {
+            var rest = request.body.makeAsyncIterator()
+            while try await rest.next() != nil {}
+        }
+        request.body.finish()
+        return request.progress.isWhole && request.head.isKeepAlive
+    }
+
+    /// What is told of the exchange. It is told once, before the program has its whole answer.
+    private struct Account {
+        var record: BrokeredRequest
+        var isClosed = false
+    }
+
+    private func close(_ account: inout Account) async {
+        guard !account.isClosed else { return }
+        account.isClosed = true
+        account.record.sent = request.progress.bytes
+        await broker.record(account.record)
+    }
+
+    private static func refusal(_ error: any Error) -> Refusal {
+        switch error {
+        case let refusal as Refusal: refusal
+        case let refusal as SecretsInUse.Refusal: Refusal(status: .forbidden, reason: refusal.reason)
+        case let refusal as ServerAddresses.Refusal: Refusal(status: .forbidden, reason: refusal.reason)
+        case let error as UntrustedServer: Refusal(status: .badGateway, reason: error.reason)
+        case is CancellationError, is ChannelError:
+            Refusal(status: .badGateway, reason: "the program ended the connection")
+        // The description of some errors has a request's headers.
+        case let error as HTTPClientError:
+            Refusal(status: .badGateway, reason: "the server cannot be reached (\(error.shortDescription))")
+        case let error as IOError:
+            Refusal(
+                status: .badGateway,
+                reason: "the server cannot be reached (\(String(cString: strerror(error.errnoCode))))")
+        case is NIOSSLError, is BoringSSLError:
+            Refusal(
+                status: .badGateway,
+                reason:
+                    "no authority that is known signed the certificate of the server: if it has one of its own, name "
+                    + "its file with --broker-authority")
+        // The text of other errors may have a part of the request.
+        default: Refusal(status: .badGateway, reason: "the server cannot be reached (\(type(of: error)))")
+        }
+    }
+
+    private func refuse(_ answers: Answers, _ refusal: Refusal) async throws -> Bool {
+        request.body.finish()
+        let text = ByteBuffer(string: "keychain: \(refusal.reason)\n")
+        var headers: HTTPHeaders = [
+            "Content-Type": "text/plain; charset=utf-8", "Content-Length": "\(text.readableBytes)",
+            "Connection": "close",
+        ]
+        if refusal.status == .proxyAuthenticationRequired {
+            headers.add(name: "Proxy-Authenticate", value: "Basic realm=\"keychain\"")
+        }
+        try await answers.write(
+            .head(HTTPResponseHead(version: .http1_1, status: refusal.status, headers: headers)))
+        if request.head.method != .HEAD { try await answers.write(.body(.byteBuffer(text))) }
+        try await answers.write(.end(nil))
+        return false
+    }
+
+    // MARK: Where it goes
+
+    private func target() throws(Refusal) -> (BrokerRequest, uri: String) {
+        let head = request.head
+        guard head.method != .CONNECT, head.method != .TRACE else {
+            throw Self.malformed("\(head.method.rawValue) is no method for a server")
+        }
+        let (host, port, uri): (String, Int, String)
+        if let server {
+            guard head.uri.hasPrefix("/") else { throw Self.malformed("its target is no path") }
+            (host, port, uri) = (server.host, server.port, head.uri)
+        } else {
+            guard broker.isAuthentic(head) else {
+                throw Refusal(
+                    status: .proxyAuthenticationRequired,
+                    reason: "this proxy serves the program that `keychain run` started")
+            }
+            guard head.uri.lowercased().hasPrefix("http://") else {
+                throw Self.malformed("a proxy takes http://HOST/PATH, and CONNECT for all else")
+            }
+            let rest = head.uri.dropFirst(7)
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            guard let authority = BrokerDestination.authority(String(rest[..<end]), standard: 80) else {
+                throw Self.malformed("its target names no server")
+            }
+            (host, port) = authority
+            uri = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/" + rest[end...]
+            if case .refuse(let reason) = broker.plan(host, port) { throw Refusal(status: .forbidden, reason: reason) }
+        }
+        guard uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }),
+            BrokerDestination.isDecodable(uri)
+        else { throw Self.malformed("its target has characters that no target has, or is not in UTF-8") }
+        let hosts = head.headers["host"]
+        guard hosts.count == 1,
+            let (name, number) = BrokerDestination.authority(hosts[0], standard: server == nil ? 80 : 443),
+            name == host, number == port
+        else { throw Refusal(status: .misdirectedRequest, reason: "its header Host names another server than \(host)") }
+        guard head.version == .http1_1 || head.version == .http1_0 else { throw Self.malformed("it is not HTTP/1.1") }
+        let path = String(uri.prefix { $0 != "?" })
+        return (
+            BrokerRequest(isSecure: server != nil, host: host, port: port, method: head.method.rawValue, path: path),
+            uri
+        )
+    }
+
+    private static func malformed(_ reason: String) -> Refusal { Refusal(status: .badRequest, reason: reason) }
+
+    // MARK: What goes out
+
+    private func prepare(
+        _ target: BrokerRequest, _ uri: String, _ record: inout BrokeredRequest, _ answers: Answers
+    ) async throws -> HTTPClientRequest {
+        let isOfRule = broker.isOfRule(target.host, target.port)
+        let head = request.head
+        let now = Date()
+        // Other offers to change the protocol may be ignored (RFC 9110, 7.8).
+        if head.headers[canonicalForm: "upgrade"].contains(where: { $0.lowercased() == "websocket" }) {
+            throw Refusal(status: .notImplemented, reason: "this version passes no WebSocket")
+        }
+        let headers = Self.forwarded(head.headers, isOfRule: isOfRule)
+        let first = broker.secrets.candidates(for: target, at: now)
+        let places = first.reduce(into: Set<SecretPlace>()) { $0.formUnion($1.places) }
+        let bodyPlace = Self.bodyPlace(of: headers, among: places)
+        if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
+            try await answers.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+        }
+        let body = bodyPlace == nil ? nil : try await wholeBody()
+        // Once to see which secrets it wants, and once with them.
+        var placed = Self.place(SecretPlacement(first), uri, headers, body, bodyPlace)
+        if !placed.placement.wanted.isEmpty {
+            let values = try await broker.secrets.letOut(placed.placement.wanted, for: target)
+            record.secrets = values.keys.sorted().map { broker.secrets.rules[$0].variable }
+            placed = Self.place(
+                SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values)), uri, headers, body,
+                bodyPlace)
+            record.outcome = .placed
+        } else if let stray = placed.placement.strays.first {
+            record.secrets = Set(placed.placement.strays.map { broker.secrets.rules[$0.number].variable }).sorted()
+            record.outcome = .stray
+            record.reason = broker.secrets.explanation(stray.number, target, in: stray.place, at: now)
+        }
+        let name = target.host.contains(":") ? "[\(target.host)]" : target.host
+        var outgoing = HTTPClientRequest(
+            url: "\(target.isSecure ? "https" : "http")://\(name):\(target.port)\(placed.uri)")
+        outgoing.method = head.method
+        // AsyncHTTPClient adds the header Host, of the URL.
+        outgoing.headers = placed.headers
+        if let body = placed.body {
+            outgoing.body = .bytes(ByteBuffer(bytes: body))
+        } else if let length = head.headers.first(name: "content-length").flatMap({ Int64($0) }) {
+            if length > 0 { outgoing.body = .stream(request.body, length: .known(length)) }
+        } else if head.headers.contains(name: "transfer-encoding") {
+            outgoing.body = .stream(request.body, length: .unknown)
+        }
+        return outgoing
+    }
+
+    private static func place(
+        _ placement: SecretPlacement, _ uri: String, _ headers: HTTPHeaders, _ body: [UInt8]?, _ bodyPlace: SecretPlace?
+    ) -> (placement: SecretPlacement, uri: String, headers: HTTPHeaders, body: [UInt8]?) {
+        var placement = placement
+        let uri = placement.target(uri)
+        var changed = HTTPHeaders()
+        for (name, value) in headers { changed.add(name: name, value: placement.header(name.lowercased(), value)) }
+        let body = body.map { bodyPlace == .json ? placement.json($0) : placement.form($0) }
+        return (placement, uri, changed, body)
+    }
+
+    /// Whether the body may get a secret.
+    private static func bodyPlace(of headers: HTTPHeaders, among places: Set<SecretPlace>) -> SecretPlace? {
+        let kind = headers.first(name: "content-type")?.lowercased().prefix { $0 != ";" }.filter { $0 != " " } ?? ""
+        if places.contains(.json), kind == "application/json" || kind.hasSuffix("+json") { return .json }
+        return places.contains(.form) && kind == "application/x-www-form-urlencoded" ? .form : nil
+    }
+
+    private func wholeBody() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await piece in request.body {
+            guard bytes.count + piece.readableBytes <= Self.longestBody else {
+                throw Refusal(
+                    status: .payloadTooLarge,
+                    reason: "a body that may get a secret has more than \(Self.longestBody >> 20) MiB")
+            }
+            bytes += piece.readableBytesView
+        }
+        return bytes
+    }
+
+    private static let ofTheConnection: Set<String> = [
+        "connection", "keep-alive", "proxy-authorization", "proxy-authenticate", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade", "expect", "content-length", "http2-settings", "alt-svc",
+    ]
+
+    private static let overriding: Set<String> = [
+        "forwarded", "x-http-method", "x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url",
+        "x-original-host", "x-host",
+    ]
+
+    private static func forwarded(_ headers: HTTPHeaders, isOfRule: Bool) -> HTTPHeaders {
+        let named = headers[canonicalForm: "connection"].map { $0.lowercased() }
+        var result = HTTPHeaders()
+        for (name, value) in headers {
+            let lower = name.lowercased()
+            guard !ofTheConnection.contains(lower), !named.contains(lower), lower != "host" else { continue }
+            // Servers take another method, path or host from these.
+            if isOfRule, overriding.contains(lower) || lower.hasPrefix("x-forwarded-") { continue }
+            // The answer is read, and a part of it could be a part of a secret.
+            if isOfRule, ["accept-encoding", "range", "if-range"].contains(lower) { continue }
+            result.add(name: name, value: value)
+        }
+        if isOfRule {
+            result.add(name: "Accept-Encoding", value: "identity")
+        }
+        return result
+    }
+
+    // MARK: What comes back
+
+    private func carry(
+        _ outgoing: HTTPClientRequest, _ target: BrokerRequest, _ account: inout Account, _ answers: Answers
+    ) async throws {
+        let isOfRule = broker.isOfRule(target.host, target.port)
+        let address = try await broker.address(target.host, target.port)
+        var progress = account
+        defer { account = progress }
+        // There is nothing to unpack in an answer without a body.
+        let isUnpacking = isOfRule && outgoing.method != .HEAD
+        try await broker.clients.withClient(for: target.host, at: address, unpacking: isUnpacking) { client in
+            let response = try await client.execute(outgoing, deadline: .distantFuture)
+            let head = try answer(response, isOfRule: isOfRule)
+            progress.record.status = Int(clamping: response.status.code)
+            let announced = head.headers.first(name: "content-length").flatMap { Int($0) }
+            let length = Self.hasBody(head, request.head) ? announced : 0
+            if length == 0 { await close(&progress) }
+            try await answers.write(.head(head))
+            try await pass(response.body, length: length, isOfRule: isOfRule, &progress, answers)
+        }
+    }
+
+    private func answer(_ response: HTTPClientResponse, isOfRule: Bool) throws -> HTTPResponseHead {
+        let coding = response.headers[canonicalForm: "content-encoding"].map { $0.lowercased() }
+        let isDecoded = isOfRule && request.head.method != .HEAD && (coding == ["gzip"] || coding == ["deflate"])
+        let transfer = response.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
+        guard StatusGuard.isStatus(Int(clamping: response.status.code)) else {
+            throw UntrustedServer(reason: "the server answers with a status that is none")
+        }
+        guard
+            !isOfRule || request.head.method == .HEAD
+                || (isDecoded || coding.allSatisfy({ $0 == "identity" })) && transfer.allSatisfy({ $0 == "chunked" })
+        else {
+            throw Refusal(
+                status: .badGateway,
+                reason: "the answer is packed with \((coding + transfer).joined(separator: ", ")), which is not looked "
+                    + "through")
+        }
+        let named = response.headers[canonicalForm: "connection"].map { $0.lowercased() }
+        var headers = HTTPHeaders()
+        for (name, value) in response.headers {
+            let lower = name.lowercased()
+            if lower == "content-length" {
+                if !isDecoded { headers.add(name: name, value: String(value)) }
+                continue
+            }
+            guard !Self.ofTheConnection.contains(lower), !named.contains(lower) else { continue }
+            if isDecoded, lower == "content-encoding" { continue }
+            headers.add(name: isOfRule ? masked(name) : name, value: isOfRule ? masked(value) : value)
+        }
+        // The encoder says no ends by itself: see ProxyHandshake.encoder().
+        let isFramed = headers.contains(name: "content-length") || request.head.version != .http1_1
+        if !request.head.isKeepAlive { headers.add(name: "Connection", value: "close") }
+        // Without the server's own words for the status, which could be a secret.
+        var head = HTTPResponseHead(
+            version: request.head.version, status: HTTPResponseStatus(statusCode: Int(clamping: response.status.code)),
+            headers: headers)
+        if !isFramed, Self.hasBody(head, request.head) {
+            head.headers.add(name: "Transfer-Encoding", value: "chunked")
+        }
+        return head
+    }
+
+    /// RFC 9112, 6.3.
+    private static func hasBody(_ answer: HTTPResponseHead, _ request: HTTPRequestHead) -> Bool {
+        request.method != .HEAD && answer.status != .noContent && answer.status != .notModified
+    }
+
+    private func masked(_ text: String) -> String {
+        var mask = broker.secrets.mask
+        var text = text
+        let bytes = text.withUTF8 { mask.take(UnsafeRawBufferPointer($0)) } + mask.finish()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Parameter length: Of the body, as far as the program knows.
+    private func pass(
+        _ body: HTTPClientResponse.Body, length: Int?, isOfRule: Bool, _ account: inout Account, _ answers: Answers
+    ) async throws {
+        var mask = broker.secrets.mask
+        var passed = 0
+        func write(_ bytes: ByteBuffer) async throws {
+            guard bytes.readableBytes > 0 else { return }
+            passed += bytes.readableBytes
+            if let length, passed >= length { await close(&account) }
+            try await answers.write(.body(.byteBuffer(bytes)))
+        }
+        for try await piece in body {
+            account.record.received += Int64(clamping: piece.readableBytes)
+            try await write(isOfRule ? ByteBuffer(bytes: piece.withUnsafeReadableBytes { mask.take($0) }) : piece)
+        }
+        try await write(ByteBuffer(bytes: mask.finish()))
+    }
+}
+#endif

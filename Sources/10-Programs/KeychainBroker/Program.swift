@@ -1,0 +1,70 @@
+#if HTTPClientSupport
+import Broker
+import CLibrary
+import CommandKit
+import Foundation
+import KeychainDaemon
+import NIOPosix
+
+/// The program: `keychain-broker`. `keychain run --broker` starts it, with a socket as descriptor 3.
+@main
+enum Program {
+    /// A connection of the program takes two descriptors, and other users of the machine may take some.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 1 << 16)
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    static func main() async {
+        CommandProcess.prepare()
+        if CommandLine.arguments.contains("--version") {
+            try? StandardOutput.write(line: DaemonProgram.version)
+            exit(0)
+        }
+        guard CommandLine.arguments.count == 2, CommandLine.arguments[1] == "--link" else {
+            FileHandle.standardError.write(
+                Data("keychain-broker is a part of `keychain run --broker`, which starts it\n".utf8))
+            exit(64)
+        }
+        raiseDescriptorLimit()
+        // No other process of this user reads its memory.
+        OwnMemory.hide()
+        let link = BrokerLink(3)
+        do {
+            let start = try link.start()
+            let certificates = start.settings.certificates
+            let isFollowed = link.follow {
+                // What keychain run removes itself, unless it was killed.
+                unlink(certificates)
+                rmdir(
+                    certificates.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+                        separator: "/"))
+                exit(0)
+            }
+            guard isFollowed else { exit(71) }
+            let broker = try RequestBroker(start, link, on: MultiThreadedEventLoopGroup.singleton)
+            let (listener, port) = try await broker.listen()
+            await link.send(
+                .ready(BrokerPlace(port: port, token: broker.token, certificate: broker.authority.certificate)))
+            try await broker.serve(listener)
+        } catch {
+            await link.send(.failed("\(error)"))
+            exit(70)
+        }
+    }
+}
+#else
+import CLibrary
+
+/// Without the trait `HTTPClientSupport`, there is no client of HTTP.
+@main
+enum Program {
+    static func main() {
+        let text = "keychain-broker: this program was built without the trait HTTPClientSupport\n"
+        text.withCString { _ = write(2, $0, strlen($0)) }
+        exit(69)
+    }
+}
+#endif

@@ -1,0 +1,200 @@
+#if HTTPClientSupport
+import Access
+import Broker
+import Bytes
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// Carries the requests of one program, and puts secrets into those that rules name.
+final class RequestBroker: Sendable {
+    let group: MultiThreadedEventLoopGroup
+    let authority: RunAuthority
+    let secrets: SecretsInUse
+    let clients: ServerClients
+    let addresses = ServerAddresses()
+    let strangers = Strangers()
+    let link: BrokerLink
+    private let others: BrokerSettings.Others
+    /// `Proxy-Authorization`, as the program has to send it.
+    private let credentials: String
+    let token: String
+
+    init(_ start: BrokerStart, _ link: BrokerLink, on group: MultiThreadedEventLoopGroup) throws {
+        self.group = group
+        self.link = link
+        authority = try RunAuthority()
+        secrets = try SecretsInUse(start, link)
+        others = start.settings.others
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if !start.settings.authorities.isEmpty {
+            tls.additionalTrustRoots = [
+                .certificates(try NIOSSLCertificate.fromPEMBytes(Array(start.settings.authorities.utf8)))
+            ]
+        }
+        clients = ServerClients(group, tls: tls)
+        var random = SystemRandomNumberGenerator()
+        // 128 bits.
+        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+        token = UnpaddedBase64.url.string(bytes)
+        credentials = "Basic " + Data("keychain:\(token)".utf8).base64EncodedString()
+    }
+
+    /// Whether the request is of the program that this process serves.
+    func isAuthentic(_ head: HTTPRequestHead) -> Bool {
+        let given = head.headers["proxy-authorization"]
+        guard given.count == 1, let given = given.first, given.utf8.count == credentials.utf8.count else {
+            return false
+        }
+        // The name of the scheme may be in any case. In a time that does not depend on where they differ.
+        let sent = "Basic " + given.dropFirst(6)
+        return given.lowercased().hasPrefix("basic ")
+            && zip(sent.utf8, credentials.utf8).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    }
+
+    /// What is done with a connection.
+    enum Plan {
+        case inspect
+        case tunnel
+        case refuse(String)
+    }
+
+    func plan(_ host: String, _ port: Int) -> Plan {
+        if isOfRule(host, port) { return .inspect }
+        return switch others {
+        case .inspect: .inspect
+        case .tunnel: .tunnel
+        case .refuse: .refuse("no rule names \(host), port \(port), and this run reaches no other server")
+        }
+    }
+
+    /// Whether a rule names the server, so that it may know a secret.
+    func isOfRule(_ host: String, _ port: Int) -> Bool { destination(host, port) != nil }
+
+    private func destination(_ host: String, _ port: Int) -> BrokerDestination? {
+        secrets.rules.lazy.flatMap(\.destinations).first { $0.port == port && $0.isHost(host) }
+    }
+
+    /// The address to dial.
+    ///
+    /// - Throws: ``ServerAddresses/Refusal``.
+    func address(_ host: String, _ port: Int) async throws -> String {
+        let pinned = secrets.rules.lazy.flatMap(\.destinations).first {
+            $0.port == port && $0.isHost(host) && $0.address != nil
+        }
+        if let address = pinned?.address { return address }
+        return try await addresses.address(of: host)
+    }
+
+    func record(_ record: BrokeredRequest) async { await link.send(.record(record)) }
+
+    // MARK: Connections
+
+    /// Listens for the program, and returns the port.
+    func listen() async throws -> (channel: NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>, port: Int) {
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelInitializer { channel in
+                // Without a free descriptor, the program waits for its next connection.
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                }
+            }
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let outcome = channel.eventLoop.makePromise(of: ProxyConnection.self)
+                    let below = ProxyHandshake.Below(
+                        decoder: ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes)),
+                        encoder: ProxyHandshake.encoder(), errors: HTTPServerProtocolErrorHandler())
+                    self.strangers.add(channel)
+                    let operations = channel.pipeline.syncOperations
+                    try operations.addHandlers(
+                        below.encoder, below.decoder, below.errors,
+                        ProxyHandshake(self, below: below, outcome: outcome))
+                    return outcome.futureResult
+                }
+            }
+        return (channel, channel.channel.localAddress?.port ?? 0)
+    }
+
+    func serve(_ listener: NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>) async throws {
+        try await listener.executeThenClose { connections in
+            try await withThrowingDiscardingTaskGroup { tasks in
+                for try await connection in connections {
+                    tasks.addTask { await self.serve(connection) }
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: EventLoopFuture<ProxyConnection>) async {
+        switch try? await connection.get() {
+        case .clear(let requests): await ProgramRequests(self, server: nil).serve(requests)
+        case .secure(let requests, let host, let port):
+            await ProgramRequests(self, server: (host, port)).serve(requests)
+        case .tunnel(let host, let port, let handshake): await tunnel(host, port, handshake)
+        case .refused(let host, let port, let reason):
+            await record(BrokeredRequest(.refused, host: host, port: port, reason: reason))
+        case .closed, nil: break
+        }
+    }
+
+    private func tunnel(_ host: String, _ port: Int, _ handshake: ProxyHandshake.Handle) async {
+        do {
+            let address = try await address(host, port)
+            let server = try await ClientBootstrap(group: handshake.channel.eventLoop)
+                .connectTimeout(.seconds(15))
+                // Nothing is read before there is somebody to pass it to.
+                .channelOption(.autoRead, value: false)
+                .channelOption(.allowRemoteHalfClosure, value: true)
+                .connect(host: address, port: port).get()
+            try await handshake.join(server).get()
+            await record(BrokeredRequest(.passed, host: host, port: port))
+        } catch {
+            let reason = (error as? ServerAddresses.Refusal)?.reason ?? "\(error)"
+            handshake.refuse(reason)
+            await record(
+                BrokeredRequest(
+                    error is ServerAddresses.Refusal ? .refused : .failed, host: host, port: port, reason: reason))
+        }
+    }
+}
+
+/// Connections that have not shown the password yet. Other users of the machine can make them, too.
+final class Strangers: Sendable {
+    private let channels = Mutex<[(id: ObjectIdentifier, channel: any Channel)]>([])
+    /// When there are more, the oldest goes: the program shows the password at once.
+    private static let most = 256
+    private static let patience = TimeAmount.seconds(10)
+
+    func add(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        let oldest = channels.withLock { channels in
+            channels.append((id, channel))
+            return channels.count > Self.most ? channels.removeFirst().channel : nil
+        }
+        oldest?.close(promise: nil)
+        let timer = channel.eventLoop.scheduleTask(in: Self.patience) { [self] in
+            if remove(channel) { channel.close(promise: nil) }
+        }
+        channel.closeFuture.whenComplete { [self] _ in
+            timer.cancel()
+            remove(channel)
+        }
+    }
+
+    /// - Returns: Whether it was one of them.
+    @discardableResult func remove(_ channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        return channels.withLock { channels in
+            guard let index = channels.firstIndex(where: { $0.id == id }) else { return false }
+            channels.remove(at: index)
+            return true
+        }
+    }
+}
+#endif

@@ -1,0 +1,139 @@
+#if HTTPClientSupport
+import Broker
+import Bytes
+import Foundation
+import Synchronization
+
+/// The secrets of a run, and how often they were used.
+final class SecretsInUse: Sendable {
+    let rules: [BrokerRule]
+    private let placeholders: [String]
+    private let link: BrokerLink
+
+    private struct State {
+        var values: [SecretBytes?]
+        var uses: [Int]
+        /// The rules for which a person said no. Asking again would let the program use up the tries at the
+        /// passcode.
+        var denied: Set<Int> = []
+        /// All secrets of the run in all forms, to be found in answers.
+        var mask: OutputMask
+    }
+
+    private let state: Mutex<State>
+
+    init(_ start: BrokerStart, _ link: BrokerLink) throws {
+        rules = start.settings.rules
+        placeholders = start.secrets.map(\.placeholder)
+        self.link = link
+        let values = start.secrets.map(\.value)
+        state = Mutex(
+            State(values: values, uses: values.map { _ in 0 }, mask: try Self.mask(values)))
+    }
+
+    private static func mask(_ values: [SecretBytes?]) throws -> OutputMask {
+        OutputMask(try values.compactMap(\.self).flatMap { try SecretForms.masked($0) }, keepsLength: true)
+    }
+
+    /// A mask for one stream of bytes.
+    var mask: OutputMask { state.withLock(\.mask) }
+
+    /// What a request may get.
+    ///
+    /// - Parameters:
+    ///   - now: When the request came: a rule that ends while a person is asked still holds.
+    ///   - values: Those that were let out for it.
+    func candidates(
+        for request: BrokerRequest, at now: Date, values: [Int: SecretBytes] = [:]
+    ) -> [SecretPlacement.Candidate] {
+        rules.indices.map { number in
+            SecretPlacement.Candidate(
+                number: number, placeholder: placeholders[number],
+                places: rules[number].covers(request, now: now) ? Set(rules[number].places) : [],
+                value: values[number])
+        }
+    }
+
+    /// Why a placeholder stays in a request.
+    ///
+    /// - Parameter place: Where it stands.
+    func explanation(_ number: Int, _ request: BrokerRequest, in place: SecretPlace, at now: Date) -> String {
+        let rule = rules[number]
+        let name = rule.variable
+        if let until = rule.until, until <= now { return "the rule for \(name) has ended" }
+        guard rule.destinations.contains(where: { $0.isHost(request.host) && $0.port == request.port }) else {
+            return "no rule for \(name) names this server"
+        }
+        guard rule.destinations.contains(where: { $0.covers(request) }) else {
+            return "no rule for \(name) covers this path"
+        }
+        guard rule.methods.isEmpty || rule.methods.contains(request.method) else {
+            return "the rule for \(name) is for \(rule.methods.joined(separator: ", ")) alone"
+        }
+        guard rule.places.contains(place) else { return "no rule for \(name) has it in the \(place.name)" }
+        return "other text stands beside the placeholder of \(name) in the \(place.name): it has to be the whole value"
+    }
+
+    /// Why a secret is not let out.
+    struct Refusal: Error {
+        var reason: String
+    }
+
+    /// Lets out the secrets that a request wants, and counts the use. Of several rules for one variable, the first one
+    /// that lets it out does.
+    func letOut(_ numbers: Set<Int>, for request: BrokerRequest) async throws -> [Int: SecretBytes] {
+        var values: [Int: SecretBytes] = [:]
+        do {
+            for numbers in Dictionary(grouping: numbers.sorted(), by: { rules[$0].variable }).values {
+                var refusal: Refusal?
+                for number in numbers {
+                    do throws(Refusal) {
+                        values[number] = try await letOut(number, for: request)
+                        refusal = nil
+                        break
+                    } catch {
+                        refusal = refusal ?? error
+                    }
+                }
+                if let refusal { throw refusal }
+            }
+        } catch {
+            // The request does not go out, so nothing was used.
+            state.withLock { state in for number in values.keys { state.uses[number] -= 1 } }
+            throw error
+        }
+        return values
+    }
+
+    private func letOut(_ number: Int, for request: BrokerRequest) async throws(Refusal) -> SecretBytes {
+        let rule = rules[number]
+        let isLeft = state.withLock { state in
+            guard rule.times.map({ state.uses[number] < $0 }) ?? true else { return false }
+            state.uses[number] += 1
+            return true
+        }
+        guard isLeft else {
+            throw Refusal(
+                reason: "the rule for \(rule.variable) allows \(rule.times ?? 0) requests, and they are used up")
+        }
+        if let value = state.withLock({ $0.values[number] }) { return value }
+        let purpose = "use \(rule.variable) at \(request.host) (\(request.method) \(request.path))"
+        let isDenied = state.withLock { $0.denied.contains(number) }
+        guard !isDenied, let value = await link.value(number, for: purpose) else {
+            state.withLock { state in
+                state.uses[number] -= 1
+                state.denied.insert(number)
+            }
+            throw Refusal(reason: "nobody allowed the use of \(rule.variable), which is refused from now on")
+        }
+        let isMasked = state.withLock { state in
+            state.values[number] = value
+            guard let mask = try? Self.mask(state.values) else { return false }
+            state.mask = mask
+            return true
+        }
+        guard isMasked else { throw Refusal(reason: "there is no memory to mask \(rule.variable) in answers") }
+        return value
+    }
+}
+#endif

@@ -1,0 +1,116 @@
+import Broker
+import Bytes
+import CLibrary
+import CommandKit
+import Frames
+import StatusCodes
+import Synchronization
+import SystemLibraries
+
+/// The process that carries a program's requests. It has the network; this one has the vault.
+final class BrokerProcess: Sendable {
+    private let process: pid_t
+    private let descriptor: Int32
+    /// Whether this process ends it.
+    private let isEnded = Mutex(false)
+
+    /// Starts it. This process must have no secret yet.
+    init() throws(Failure) {
+        let path = try Self.program()
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system("no socket can be made", errno) }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
+        closeDescriptors(from: 4, in: &actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        resetSignals(in: &attributes)
+        dropRaisedIdentity(in: &attributes)
+        // What ends the program at a terminal does not end the broker before it.
+        leadSession(in: &attributes)
+        let words = [path, "--link"].map { (word: String) in strdup(word) }
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, path, &actions, &attributes, words + [nil], environ)
+        guard code == 0 else {
+            close(ends[0])
+            throw .system("\(path.escapedForTerminal) cannot be started", code)
+        }
+        self.process = process
+        descriptor = ends[0]
+    }
+
+    /// The program beside this one.
+    private static func program() throws(Failure) -> String {
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &room, room.count)
+        let own = String(decoding: room.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path =
+            own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            + "/keychain-broker"
+        guard access(path, X_OK) == 0 else {
+            throw Failure(
+                status: errSecIO, exitCode: ExitStatus.other,
+                "\(path.escapedForTerminal) is not there: install the package swift-keychain-network, or build it with "
+                    + "`make network`")
+        }
+        return path
+    }
+
+    /// Says what to do, and waits until it listens.
+    func begin(_ start: BrokerStart) throws(Failure) -> BrokerPlace {
+        send(.start(start))
+        let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
+        do {
+            try socket.receiveFrame(
+                into: frame, limit: BrokerMessage.longest, first: .seconds(30), rest: .seconds(30))
+            switch try BrokerMessage(frame) {
+            case .ready(let place): return place
+            case .failed(let reason):
+                throw Failure(status: errSecIO, "keychain-broker cannot begin: \(reason)".escapedForTerminal)
+            default: throw FrameError("another message")
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(status: errSecIO, exitCode: ExitStatus.other, "keychain-broker did not begin (\(error))")
+        }
+    }
+
+    /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone.
+    func follow(_ take: @escaping @Sendable (BrokerMessage) -> Void) throws(Failure) {
+        let isStarted = DetachedThread.start("broker") { [self] in
+            let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
+            while (try? socket.receiveFrame(
+                into: frame, limit: BrokerMessage.longest, first: nil, rest: .seconds(30))) != nil,
+                let message = try? BrokerMessage(frame)
+            {
+                take(message)
+            }
+            guard !isEnded.withLock(\.self) else { return }
+            CommandNote.show("keychain-broker ended: the program's requests fail from now on")
+        }
+        guard isStarted else { throw .system("no thread can be started", errno) }
+    }
+
+    func send(_ message: BrokerMessage) {
+        let buffer = FrameBuffer()
+        message.encode(to: buffer)
+        // A broker that is gone answers no request either.
+        try? FrameSocket(descriptor, ownsDescriptor: false).send(buffer, within: .seconds(30))
+    }
+
+    /// Ends it, and with it all connections.
+    func end() {
+        isEnded.withLock { $0 = true }
+        shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
+    }
+}

@@ -1,0 +1,140 @@
+import Access
+import Broker
+import Bytes
+import CLibrary
+import CommandKit
+import StatusCodes
+import SystemLibraries
+import VaultInterface
+
+/// The rules of a run by which a program uses secrets that it does not have.
+struct BrokeredSecrets {
+    var rules: [(rule: BrokerRule, reference: SecretReference)]
+    var others: BrokerSettings.Others
+    /// The path of certificates to trust; nil for those of the system alone.
+    var authority: String?
+
+    /// Reads the rules of a command line.
+    init(_ texts: [String], others: BrokerSettings.Others, authority: String?) throws {
+        rules = try texts.map { text in
+            do {
+                let rule = try BrokerRule(text)
+                guard RunVariable.isName(rule.variable.utf8) else {
+                    throw BrokerRule.Problem("names no variable: letters, digits and '_', no digit first")
+                }
+                guard !Self.own.contains(rule.variable) else {
+                    throw BrokerRule.Problem("names \(rule.variable), which this run or the program needs itself")
+                }
+                return (rule, try SecretReference(rule.reference))
+            } catch let problem as BrokerRule.Problem {
+                throw Failure.usage("a rule of --broker \(problem.description)".escapedForTerminal)
+            } catch let problem as SecretReference.Problem {
+                throw Failure.usage("the reference in a rule of --broker \(problem.reason)".escapedForTerminal)
+            }
+        }
+        self.others = others
+        self.authority = authority
+    }
+
+    /// Starts the broker's work, and gives the program what it needs to find it.
+    ///
+    /// - Parameter folder: Where the certificates go that the program trusts.
+    /// - Returns: What takes the broker's messages.
+    func begin(
+        _ process: BrokerProcess, _ lookup: SecretLookup, for program: String, in folder: borrowing MemoryFolder,
+        _ environment: EnvironmentBlock
+    ) throws -> BrokerWitness {
+        let session = try lookup.quietSession()
+        if rules.contains(where: \.rule.isAsking), try !session.perform(ReadPresenceAvailability()).isPasscodeSet {
+            throw Failure(
+                status: errSecParam,
+                "a rule says 'ask', which needs a passcode for the vault: set one with `keychain passcode set`")
+        }
+        var held: [Int: SecretBytes] = [:]
+        var secrets: [BrokerStart.Secret] = []
+        for (rule, reference) in rules {
+            let value = try Self.usable(lookup.secret(reference, at: rule.variable), rule)
+            // Two rules for one variable have one placeholder.
+            let known = zip(rules, secrets).first { $0.0.rule.variable == rule.variable }?.1.placeholder
+            let placeholder = known ?? Placeholder.make(for: value)
+            if rule.isAsking { held[secrets.count] = value }
+            secrets.append(.init(placeholder: placeholder, value: rule.isAsking ? nil : value))
+        }
+        let authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) } ?? ""
+        let settings = BrokerSettings(
+            rules: rules.map(\.rule), others: others, authorities: authorities,
+            certificates: "\(folder.path)/\(Self.certificates)")
+        let place = try process.begin(BrokerStart(settings: settings, secrets: secrets))
+        let certificates = try folder.write(
+            try .text(Self.systemCertificates() + authorities + place.certificate), to: Self.certificates)
+        let proxy = "http://keychain:\(place.token)@127.0.0.1:\(place.port)"
+        for name in Self.proxies { try environment.set(name, to: proxy) }
+        for name in Self.exceptions { try environment.set(name, to: "") }
+        for name in Self.certificateFiles { try environment.set(name, to: certificates) }
+        try environment.set("NODE_USE_ENV_PROXY", to: "1")
+        for ((rule, _), secret) in zip(rules, secrets) { try environment.set(rule.variable, to: secret.placeholder) }
+        let named = rules.map { rule, reference in
+            (rule: rule, item: AuditQuery.Item(service: reference.service, account: reference.account))
+        }
+        return BrokerWitness(process, session, program: program, rules: named, held: held)
+    }
+
+    /// The value as a request can have it: in one line.
+    private static func usable(_ value: SecretBytes, _ rule: BrokerRule) throws -> SecretBytes {
+        let count = value.withUnsafeBytes { bytes in
+            bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
+        }
+        let line = try value.part(0..<count)
+        let isUsable = line.withUnsafeBytes { bytes in
+            bytes.count > 0 && !bytes.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+                && String(validating: bytes, as: UTF8.self) != nil
+        }
+        guard isUsable else {
+            throw Failure(
+                status: errSecParam,
+                "\(rule.variable): the secret is empty, has several lines or is not UTF-8, which no request can have "
+                    + "in a header")
+        }
+        guard line.count >= shortest else {
+            throw Failure(
+                status: errSecParam,
+                "\(rule.variable): the secret has less than \(shortest) bytes: a program would find it by trying, and "
+                    + "answers would not hide it")
+        }
+        return line
+    }
+
+    /// In bytes.
+    private static let shortest = 8
+
+    private static let certificates = "certificates.pem"
+    /// Variables that cannot have a placeholder.
+    private static let own = Set(proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"])
+
+    private static let proxies = [
+        "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy", "npm_config_proxy",
+        "npm_config_https_proxy", "CARGO_HTTP_PROXY",
+    ]
+    /// Servers that are reached without the proxy: none.
+    private static let exceptions = ["NO_PROXY", "no_proxy"]
+    /// What curl, OpenSSL, Go, Python, Node, Deno, cargo, pip, git, Swift's URLSession, gRPC, Nix and the tools of AWS
+    /// and Google read.
+    private static let certificateFiles = [
+        "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT",
+        "CARGO_HTTP_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO", "URLSessionCertificateAuthorityInfoFile",
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "HTTPLIB2_CA_CERTS",
+        "NIX_SSL_CERT_FILE",
+    ]
+
+    /// The certificates that programs of this machine trust.
+    private static func systemCertificates() -> String {
+        let places = [
+            Environment.value(of: "SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt",
+            "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+        ]
+        for place in places.compactMap(\.self) {
+            if let bytes = try? RunInput.read(place) { return String(decoding: bytes, as: UTF8.self) + "\n" }
+        }
+        return ""
+    }
+}

@@ -1,0 +1,167 @@
+import Access
+import Bytes
+import FoundationEssentials
+import Frames
+
+/// What `keychain run` and the program that carries its requests say to each other, over a socket between the two.
+///
+/// `keychain run` has the vault and no network. The other one, `keychain-broker`, has the network, and of the vault
+/// only the secrets that rules name.
+package enum BrokerMessage: Sendable {
+    /// To the broker, once and first.
+    case start(BrokerStart)
+    /// To the broker: the answer to ``wanted(_:_:)``; no value if nobody allows it.
+    case value(Int, SecretBytes?)
+    /// From the broker: it listens.
+    case ready(BrokerPlace)
+    /// From the broker: it cannot begin.
+    case failed(String)
+    /// From the broker: a request wants a secret for which a person is to be asked.
+    case wanted(Int, String)
+    /// From the broker: what happened with a request.
+    case record(BrokeredRequest)
+
+    /// In bytes.
+    package static let longest = 16 << 20
+
+    private enum Kind: UInt8 {
+        case start = 1
+        case value
+        case ready = 65
+        case failed, wanted, record
+    }
+
+    package func encode(to buffer: FrameBuffer) {
+        switch self {
+        case .start(let start):
+            buffer.appendFrame(Kind.start.rawValue) {
+                buffer.append(Self.json(start.settings))
+                buffer.append(list: start.secrets) { secret in
+                    buffer.append(secret.placeholder)
+                    buffer.append(optional: secret.value) { buffer.append($0) }
+                }
+            }
+        case .value(let number, let secret):
+            buffer.appendFrame(Kind.value.rawValue) {
+                buffer.append(UInt32(clamping: number))
+                buffer.append(optional: secret) { buffer.append($0) }
+            }
+        case .ready(let place): buffer.appendFrame(Kind.ready.rawValue) { buffer.append(Self.json(place)) }
+        case .failed(let reason): buffer.appendFrame(Kind.failed.rawValue) { buffer.append(reason) }
+        case .wanted(let number, let purpose):
+            buffer.appendFrame(Kind.wanted.rawValue) {
+                buffer.append(UInt32(clamping: number))
+                buffer.append(purpose)
+            }
+        case .record(let record): buffer.appendFrame(Kind.record.rawValue) { buffer.append(Self.json(record)) }
+        }
+    }
+
+    /// - Parameter frame: A frame without its length.
+    package init(_ frame: FrameBuffer) throws(FrameError) {
+        var reader = FrameReader(frame)
+        guard let kind = Kind(rawValue: try reader.integer(UInt8.self)) else { throw FrameError("an unknown message") }
+        switch kind {
+        case .start:
+            let settings: BrokerSettings = try Self.read(&reader)
+            let secrets = try reader.list(limit: 1_000) { (reader) throws(FrameError) in
+                BrokerStart.Secret(
+                    placeholder: try reader.string(limit: 16_384),
+                    value: try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) }
+                )
+            }
+            self = .start(BrokerStart(settings: settings, secrets: secrets))
+        case .value:
+            let number = Int(try reader.integer(UInt32.self))
+            self = .value(
+                number,
+                try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
+        case .ready: self = .ready(try Self.read(&reader))
+        case .failed: self = .failed(try reader.string(limit: Self.longest))
+        case .wanted:
+            let number = Int(try reader.integer(UInt32.self))
+            self = .wanted(number, try reader.string(limit: Self.longest))
+        case .record: self = .record(try Self.read(&reader))
+        }
+        try reader.finish()
+    }
+
+    private static func json(_ value: some Encodable) -> String {
+        // Structures of text and numbers, which always can be encoded.
+        String(decoding: (try? JSONEncoder().encode(value)) ?? Data(), as: UTF8.self)
+    }
+
+    private static func read<Value: Decodable>(_ reader: inout FrameReader) throws(FrameError) -> Value {
+        let text = try reader.string(limit: longest)
+        guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else {
+            throw FrameError("a message that is not of this version")
+        }
+        return value
+    }
+}
+
+/// What the broker does for one run of a program.
+package struct BrokerSettings: Codable, Sendable {
+    /// What happens to connections to servers that no rule names.
+    package enum Others: String, Codable, Sendable, CaseIterable {
+        /// They are read like all others, so that a placeholder on its way to a wrong server is recorded.
+        case inspect
+        /// They pass unread.
+        case tunnel
+        /// There are none.
+        case refuse
+    }
+
+    package var rules: [BrokerRule]
+    package var others: Others
+    /// Certificates in PEM that are trusted beside those of the system.
+    package var authorities: String
+    /// The file with certificates that the program trusts. The broker removes it, and its folder if nothing else is in
+    /// it, when `keychain run` was killed.
+    package var certificates: String
+
+    package init(rules: [BrokerRule], others: Others, authorities: String, certificates: String) {
+        self.rules = rules
+        self.others = others
+        self.authorities = authorities
+        self.certificates = certificates
+    }
+}
+
+/// The settings, and a secret for each rule.
+package struct BrokerStart: Sendable {
+    package struct Secret: Sendable {
+        package var placeholder: String
+        /// Nil for a rule that asks a person first.
+        package var value: SecretBytes?
+
+        package init(placeholder: String, value: SecretBytes?) {
+            self.placeholder = placeholder
+            self.value = value
+        }
+    }
+
+    package var settings: BrokerSettings
+    package var secrets: [Secret]
+
+    package init(settings: BrokerSettings, secrets: [Secret]) {
+        self.settings = settings
+        self.secrets = secrets
+    }
+}
+
+/// Where a program finds the broker.
+package struct BrokerPlace: Codable, Sendable {
+    /// Of the loopback interface, 127.0.0.1.
+    package var port: Int
+    /// The password of the proxy, with which this run's requests are told from others.
+    package var token: String
+    /// The certificate, in PEM, of the authority of this run.
+    package var certificate: String
+
+    package init(port: Int, token: String, certificate: String) {
+        self.port = port
+        self.token = token
+        self.certificate = certificate
+    }
+}

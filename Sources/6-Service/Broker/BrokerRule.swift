@@ -1,0 +1,194 @@
+import Bytes
+import FoundationEssentials
+
+/// Where and how the broker puts one secret into a program's requests.
+package struct BrokerRule: Codable, Sendable, Equatable {
+    /// The variable in which the program finds the placeholder.
+    package var variable: String
+    /// The secret, as `keychain run` names it.
+    package var reference: String
+    /// The servers that get the secret; never empty.
+    package var destinations: [BrokerDestination]
+    /// Where in a request the placeholder may stand.
+    package var places: [SecretPlace]
+    /// The methods of requests that get it; empty for all.
+    package var methods: [String]
+    /// How many requests get it; nil for any number.
+    package var times: Int?
+    /// When the rule ends; nil for the end of the program.
+    package var until: Date?
+    /// Whether a person is asked before the first use.
+    package var isAsking: Bool
+
+    /// What is wrong with a rule.
+    package struct Problem: Error, Equatable, CustomStringConvertible {
+        package let description: String
+
+        package init(_ description: String) { self.description = description }
+    }
+
+    /// Reads a rule from a command line: `NAME=REFERENCE to URL…`, and words with which it is narrower.
+    package init(_ text: String, now: Date = Date()) throws(Problem) {
+        var words = text.split(separator: " ").map(String.init)[...]
+        guard let first = words.popFirst(), let equals = first.firstIndex(of: "=") else {
+            throw Problem("does not begin with NAME=keychain://SERVICE/ACCOUNT")
+        }
+        variable = String(first[..<equals])
+        reference = String(first[first.index(after: equals)...])
+        (destinations, places, methods, isAsking) = ([], [], [], false)
+        var seen: Set<String> = []
+        while let word = words.popFirst() {
+            guard ["to", "at"].contains(word) || seen.insert(word).inserted else {
+                throw Problem("has '\(word)' twice")
+            }
+            func value() throws(Problem) -> String {
+                guard let value = words.popFirst() else { throw Problem("ends after '\(word)'") }
+                return value
+            }
+            switch word {
+            case "to":
+                let address = try value()
+                destinations.append(try BrokerDestination(address))
+            case "at":
+                let address = try value()
+                guard !destinations.isEmpty else { throw Problem("has 'at' before 'to URL'") }
+                destinations[destinations.count - 1].address = try BrokerDestination.address(address)
+            case "in":
+                for name in try value().split(separator: ",") { places.append(try SecretPlace(String(name))) }
+            case "methods":
+                for name in try value().split(separator: ",") { methods.append(try Self.method(String(name))) }
+            case "times":
+                let number = try value()
+                guard let count = Int(number), count > 0 else {
+                    throw Problem("has 'times \(number)': use a number of 1 or more")
+                }
+                times = count
+            case "until":
+                until = try Self.end(try value(), now)
+            case "ask": isAsking = true
+            default:
+                throw Problem(
+                    "has the word '\(word)': use 'to', 'at', 'in', 'methods', 'times', 'until' and 'ask'")
+            }
+        }
+        guard !destinations.isEmpty else { throw Problem("names no server: add 'to https://HOST'") }
+        if places.isEmpty { places = [.authorization] }
+    }
+
+    private static func method(_ name: String) throws(Problem) -> String {
+        guard !name.isEmpty, name.utf8.allSatisfy({ ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }) else {
+            throw Problem("has '\(name)' as a method")
+        }
+        return name.uppercased()
+    }
+
+    /// Reads a time as in `2026-12-31T18:00:00Z`, or a duration as in `90s`, `30m`, `8h` and `7d`.
+    private static func end(_ text: String, _ now: Date) throws(Problem) -> Date {
+        if let last = text.last, let number = Int(text.dropLast()), number > 0, number <= 100_000 {
+            let unit: Double? =
+                switch last {
+                case "s": 1
+                case "m": 60
+                case "h": 3_600
+                case "d": 86_400
+                default: nil
+                }
+            if let unit { return now.addingTimeInterval(Double(number) * unit) }
+        }
+        guard let time = try? Date(text, strategy: .iso8601) else {
+            throw Problem("has 'until \(text)': use a time as 2026-12-31T18:00:00Z, or a duration as 30m")
+        }
+        guard time > now else { throw Problem("has 'until \(text)', which is over") }
+        return time
+    }
+
+    /// Whether a request to this server is one that the rule is about.
+    package func covers(_ request: BrokerRequest, now: Date = Date()) -> Bool {
+        guard until.map({ now < $0 }) ?? true, methods.isEmpty || methods.contains(request.method) else { return false }
+        return destinations.contains { $0.covers(request) }
+    }
+}
+
+/// What the broker knows of a request before it decides about secrets.
+package struct BrokerRequest: Sendable, Equatable {
+    /// Whether it goes over TLS.
+    package var isSecure: Bool
+    /// In lower case, without a dot at its end.
+    package var host: String
+    package var port: Int
+    package var method: String
+    /// Without the query, as the program wrote it.
+    package var path: String
+
+    package init(isSecure: Bool, host: String, port: Int, method: String, path: String) {
+        self.isSecure = isSecure
+        self.host = host
+        self.port = port
+        self.method = method
+        self.path = path
+    }
+}
+
+/// Where in a request a placeholder may stand.
+package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
+    /// The header `Authorization`: after a scheme, or as the user or the password of HTTP Basic.
+    case authorization
+    /// A header, by its name in lower case.
+    case header(String)
+    /// A part of the path.
+    case path
+    /// A value of the query.
+    case query
+    /// A value of a form (`application/x-www-form-urlencoded`).
+    case form
+    /// Text in a JSON body.
+    case json
+
+    package init(_ word: String) throws(BrokerRule.Problem) {
+        switch word {
+        case "authorization": self = .authorization
+        case "path": self = .path
+        case "query": self = .query
+        case "form": self = .form
+        case "json": self = .json
+        default:
+            guard word.hasPrefix("header:"), case let name = word.dropFirst(7).lowercased(),
+                !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte)
+            else {
+                throw BrokerRule.Problem(
+                    "has '\(word)' as a place: use authorization, header:NAME, path, query, form or json")
+            }
+            guard !Self.ofTheConnection.contains(name) else {
+                throw BrokerRule.Problem("has the header '\(name)' as a place, which no rule may have")
+            }
+            self = name == "authorization" ? .authorization : .header(name)
+        }
+    }
+
+    /// What a person reads.
+    package var name: String {
+        switch self {
+        case .authorization: "header authorization"
+        case .header(let name): "header \(name)"
+        case .path: "path"
+        case .query: "query"
+        case .form: "form"
+        case .json: "JSON"
+        }
+    }
+
+    /// Headers that say where a message goes and where it ends, which a secret must not decide; and `Cookie`, of which
+    /// no placeholder is the whole value.
+    private static let ofTheConnection: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "proxy-authorization",
+        "proxy-connection", "keep-alive", "expect", "cookie",
+    ]
+
+    /// RFC 9110, 5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

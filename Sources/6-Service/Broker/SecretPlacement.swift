@@ -1,0 +1,139 @@
+import Bytes
+import FoundationEssentials
+
+/// Puts secrets into a request, where their rules allow it.
+///
+/// It is used twice for a request: first without values, to learn which secrets the request wants, and then with them.
+package struct SecretPlacement {
+    /// A secret that the request may get.
+    package struct Candidate {
+        package var number: Int
+        package var placeholder: String
+        /// Where in the request it may stand; empty if the request is one that does not get it.
+        package var places: Set<SecretPlace>
+        /// Nil while it is only looked for.
+        package var value: SecretBytes?
+
+        package init(number: Int, placeholder: String, places: Set<SecretPlace>, value: SecretBytes?) {
+            self.number = number
+            self.placeholder = placeholder
+            self.places = places
+            self.value = value
+        }
+    }
+
+    private let candidates: [Candidate]
+    /// The numbers of those whose placeholder stands where a rule allows it.
+    package private(set) var wanted: Set<Int> = []
+    /// Where placeholders stand that are not replaced.
+    package private(set) var strays: [(number: Int, place: SecretPlace)] = []
+
+    package init(_ candidates: [Candidate]) { self.candidates = candidates }
+
+    /// - Parameters:
+    ///   - name: In lower case.
+    ///   - value: As the program sent it.
+    package mutating func header(_ name: String, _ value: String) -> String {
+        if name == "authorization", let (scheme, pair) = Self.basic(value) {
+            // The user and the password, each as a header of its own would have it.
+            let parts = pair.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false).map {
+                replace(in: Array($0), at: .authorization) { $0 }
+            }
+            let changed = Array(parts.joined(separator: [UInt8(ascii: ":")]))
+            return changed == pair ? value : scheme + Data(changed).base64EncodedString()
+        }
+        let place = name == "authorization" ? SecretPlace.authorization : .header(name)
+        let bytes = Array(value.utf8)
+        let changed = replace(in: bytes, at: place) { $0 }
+        return changed == bytes ? value : String(decoding: changed, as: UTF8.self)
+    }
+
+    /// Takes the user and the password out of HTTP Basic (RFC 7617, 2).
+    private static func basic(_ value: String) -> (scheme: String, pair: [UInt8])? {
+        guard value.lowercased().hasPrefix("basic "), case let text = value.dropFirst(6).drop(while: { $0 == " " }),
+            let pair = Data(base64Encoded: String(text))
+        else { return nil }
+        return ("Basic ", Array(pair))
+    }
+
+    /// - Parameter target: Path and query.
+    package mutating func target(_ target: String) -> String {
+        let mark = target.firstIndex(of: "?") ?? target.endIndex
+        let path = replace(in: Array(target[..<mark].utf8), at: .path) { SecretForms.percent($0) }
+        let query = replace(in: Array(target[mark...].utf8), at: .query) { SecretForms.percent($0) }
+        return String(decoding: path + query, as: UTF8.self)
+    }
+
+    package mutating func form(_ body: [UInt8]) -> [UInt8] {
+        replace(in: body, at: .form) { SecretForms.percent($0) }
+    }
+
+    package mutating func json(_ body: [UInt8]) -> [UInt8] {
+        replace(in: body, at: .json) { SecretForms.json($0) }
+    }
+
+    /// Replaces the placeholders in bytes, each where it is a whole value.
+    ///
+    /// Next to other text of the program it stays: where a server repeats a part of a value, the program would choose
+    /// which part of the secret that is.
+    private mutating func replace(
+        in bytes: [UInt8], at place: SecretPlace, _ encode: ([UInt8]) -> [UInt8]
+    ) -> [UInt8] {
+        var result = bytes
+        for candidate in candidates {
+            for form in Self.forms(of: candidate.placeholder, at: place) {
+                var start = 0
+                while let range = result[start...].firstRange(of: form) {
+                    guard candidate.places.contains(place), Self.isWhole(range, of: result, at: place) else {
+                        strays.append((candidate.number, place))
+                        start = range.upperBound
+                        continue
+                    }
+                    wanted.insert(candidate.number)
+                    guard let value = candidate.value else {
+                        start = range.upperBound
+                        continue
+                    }
+                    let encoded = value.withUnsafeBytes { encode(Array($0)) }
+                    result.replaceSubrange(range, with: encoded)
+                    // Beyond it: a secret may contain another one's placeholder.
+                    start = range.lowerBound + encoded.count
+                }
+            }
+        }
+        return result
+    }
+
+    /// Whether the range is a value of its own: a header but for the word of a scheme, the user or the password, a
+    /// segment of the path, a value of a query or a form, a JSON string.
+    private static func isWhole(_ range: Range<Int>, of bytes: [UInt8], at place: SecretPlace) -> Bool {
+        let before = range.lowerBound > 0 ? bytes[range.lowerBound - 1] : nil
+        let after = range.upperBound < bytes.count ? bytes[range.upperBound] : nil
+        switch place {
+        case .authorization, .header:
+            let scheme = bytes[..<range.lowerBound]
+            let isScheme =
+                scheme.isEmpty
+                || scheme.count <= 17 && scheme.last == UInt8(ascii: " ")
+                    && scheme.dropLast().allSatisfy { (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") }
+            return after == nil && isScheme
+        case .path:
+            return before == UInt8(ascii: "/") && (after == nil || after == UInt8(ascii: "/"))
+        case .query, .form:
+            return before == UInt8(ascii: "=") && (after == nil || after == UInt8(ascii: "&"))
+        case .json: return before == UInt8(ascii: "\"") && after == UInt8(ascii: "\"")
+        }
+    }
+
+    /// How a program may write the placeholder there.
+    private static func forms(of placeholder: String, at place: SecretPlace) -> [[UInt8]] {
+        let bytes = Array(placeholder.utf8)
+        let others =
+            switch place {
+            case .authorization, .header: [] as [[UInt8]]
+            case .path, .query, .form: [SecretForms.percent(bytes), SecretForms.percent(bytes, isUpper: false)]
+            case .json: [SecretForms.json(bytes, escapesSlash: true)]
+            }
+        return others.reduce(into: [bytes]) { forms, form in if !forms.contains(form) { forms.append(form) } }
+    }
+}
