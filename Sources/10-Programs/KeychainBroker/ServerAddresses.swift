@@ -55,7 +55,8 @@ final class ServerAddresses: Sendable {
                 while let current = entry {
                     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
                     if getnameinfo(
-                        current.pointee.ai_addr, current.pointee.ai_addrlen, &text, socklen_t(clamping: NI_MAXHOST), nil, 0,
+                        current.pointee.ai_addr, current.pointee.ai_addrlen, &text, socklen_t(clamping: NI_MAXHOST),
+                        nil, 0,
                         NI_NUMERICHOST) == 0
                     {
                         found.append(
