@@ -600,7 +600,7 @@ if !isFetched {
     floor(
         "Tests/10-Programs",
         tests(
-            "KeychainCommandTests", uses: "Access", "Broker", "BrowserCommands", "Bytes", "CommandKit",
+            "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit",
             "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
             arguments, crypto, grdb,

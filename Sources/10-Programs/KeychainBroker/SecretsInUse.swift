@@ -17,7 +17,7 @@ final class SecretsInUse: Sendable {
         /// passcode.
         var denied: Set<Int> = []
         /// All secrets of the run in all forms, to be found in answers.
-        var mask: OutputMask
+        var mask: AnswerMask
     }
 
     private let state: Mutex<State>
@@ -31,12 +31,12 @@ final class SecretsInUse: Sendable {
             State(values: values, uses: values.map { _ in 0 }, mask: try Self.mask(values)))
     }
 
-    private static func mask(_ values: [SecretBytes?]) throws -> OutputMask {
-        OutputMask(try values.compactMap(\.self).flatMap { try SecretForms.masked($0) }, keepsLength: true)
+    private static func mask(_ values: [SecretBytes?]) throws -> AnswerMask {
+        try AnswerMask(values.compactMap(\.self))
     }
 
     /// A mask for one stream of bytes.
-    var mask: OutputMask { state.withLock(\.mask) }
+    var mask: AnswerMask { state.withLock(\.mask) }
 
     /// What a request may get.
     ///

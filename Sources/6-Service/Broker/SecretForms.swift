@@ -60,77 +60,28 @@ package enum SecretForms {
         }
     }
 
-    /// Forms of fewer bytes are not masked: so much else would be masked that it tells what they are.
-    package static let shortest = 6
-
-    /// The forms of a secret that are masked in answers.
-    package static func masked(_ secret: SecretBytes) throws -> [SecretBytes] {
+    /// What is looked for in answers: a secret as it is, and what no undoing of escapes leads back to it.
+    static func masked(_ secret: SecretBytes) -> [[UInt8]] {
         let bytes = secret.withUnsafeBytes { Array($0) }
-        var forms = [bytes]
-        for isUpper in [true, false] {
-            // RFC 3986, JavaScript's encodeURIComponent, and forms (URL Standard, 5.2), which have '+' for a space.
-            let percents = ["-._~", "-._~!'()*", "-._*"].map { percent(bytes, isUpper: isUpper, keeping: $0) }
-            forms += percents + percents.map(plus) + [hexadecimal(bytes, isUpper: isUpper)]
+        var forms = [bytes, hexadecimal(bytes, isUpper: false), bytes.filter { !DecodedText.isSpace($0) }]
+        forms += base64Cores(bytes, .standard)
+        // UTF-8 that somebody read as Latin-1 and wrote as UTF-8, and text that was written as Latin-1.
+        forms.append(bytes.flatMap { Array(UTF8.encode(Unicode.Scalar($0)) ?? UTF8.encodedReplacementCharacter) })
+        if let text = String(validating: bytes, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value < 0x100 }) {
+            forms.append(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
         }
-        for isEscapingSlash in [false, true] {
-            let text = json(bytes, escapesSlash: isEscapingSlash)
-            // Some writers keep the text out of HTML's way.
-            forms += [text] + [false, true].map { replaced(text, isUpper: $0) }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            let units = text.utf16.map { (UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)) }
+            forms += [units.flatMap { [$0.0, $0.1] }, units.flatMap { [$0.1, $0.0] }]
         }
-        forms += [entities(bytes, quote: "&#39;"), entities(bytes, quote: "&#x27;"), entities(bytes, quote: "&apos;")]
-        forms += [UnpaddedBase64.standard, .url].flatMap { base64Cores(bytes, $0) }
-        if let text = String(validating: bytes, as: UTF8.self), !text.utf8.allSatisfy({ $0 < 0x80 }) {
-            forms += [true, false].map { isUpper in
-                text.utf16.flatMap { unit in
-                    unit < 0x80
-                        ? json(CollectionOfOne(UInt8(truncatingIfNeeded: unit)))
-                        : Array(#"\u"#.utf8)
-                            + hexadecimal(
-                                [UInt8(truncatingIfNeeded: unit >> 8), UInt8(truncatingIfNeeded: unit)],
-                                isUpper: isUpper)
-                }
-            }
+        // What a secret with characters like '%41' becomes when escapes are undone that it has itself.
+        var undone = bytes
+        for _ in 0..<2 {
+            let next = undone.withUnsafeBufferPointer { DecodedText.undoing(escapesOf: $0, isEnd: true).decoded }
+            guard let next else { break }
+            undone = next.bytes
+            forms.append(undone)
         }
-        var seen: Set<[UInt8]> = []
-        return try forms.filter { $0.count >= shortest && seen.insert($0).inserted }.map { form in
-            try form.withUnsafeBytes { try SecretBytes(copying: $0) }
-        }
-    }
-
-    /// JSON with `<`, `>`, `&` and `'` as Go, Rails and PHP may write them.
-    private static func replaced(_ text: [UInt8], isUpper: Bool) -> [UInt8] {
-        text.flatMap { byte in
-            "<>&".utf8.contains(byte)
-                ? Array(#"\u00"#.utf8) + hexadecimal(CollectionOfOne(byte), isUpper: isUpper) : [byte]
-        }
-    }
-
-    /// HTML's text and attributes.
-    private static func entities(_ bytes: [UInt8], quote: String) -> [UInt8] {
-        bytes.flatMap { byte in
-            switch byte {
-            case UInt8(ascii: "<"): Array("&lt;".utf8)
-            case UInt8(ascii: ">"): Array("&gt;".utf8)
-            case UInt8(ascii: "&"): Array("&amp;".utf8)
-            case UInt8(ascii: "\""): Array("&quot;".utf8)
-            case UInt8(ascii: "'"): Array(quote.utf8)
-            default: [byte]
-            }
-        }
-    }
-
-    private static func plus(_ percent: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        var rest = percent[...]
-        while let byte = rest.first {
-            if rest.starts(with: "%20".utf8) {
-                result.append(0x2B)
-                rest = rest.dropFirst(3)
-            } else {
-                result.append(byte)
-                rest = rest.dropFirst()
-            }
-        }
-        return result
+        return forms
     }
 }

@@ -1,4 +1,3 @@
-import Broker
 import Bytes
 import Foundation
 import TestSupport

@@ -1,4 +1,3 @@
-import Broker
 import Bytes
 import CLibrary
 import CommandKit

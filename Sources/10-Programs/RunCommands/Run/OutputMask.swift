@@ -8,8 +8,8 @@ import Bytes
 ///
 /// Each secret is searched for with the automaton of Knuth, Morris and Pratt ("Fast Pattern Matching in Strings",
 /// 1977), so that the time for a piece does not depend on what is held back.
-package struct OutputMask: Sendable {
-    package static let mask = Array("********".utf8)
+struct OutputMask {
+    static let mask = Array("********".utf8)
 
     private struct Secret {
         let bytes: SecretBytes
@@ -43,8 +43,6 @@ package struct OutputMask: Sendable {
     private let secrets: [Secret]
     /// Which secrets begin with each byte.
     private let starts: [[Int]]
-    /// Whether any does.
-    private let isStart: [Bool]
     /// The secrets of which the stream ends with a prefix, and the length of that prefix.
     private var active: [(secret: Int, matched: Int)] = []
     private var held: [UInt8] = []
@@ -52,50 +50,32 @@ package struct OutputMask: Sendable {
     private var covered: [Range<Int>] = []
     /// Whether the last output was a mask.
     private var isAfterMask = false
-    private let keepsLength: Bool
 
-    /// - Parameters:
-    ///   - secrets: Empty ones are ignored.
-    ///   - keepsLength: Whether each byte is replaced by one of the mask, so that the stream keeps its length. The
-    ///     beginning of a secret is then masked, too, if it is long or the stream ends with it.
-    package init(_ secrets: [SecretBytes], keepsLength: Bool = false) {
-        self.keepsLength = keepsLength
+    /// - Parameter secrets: Empty ones are ignored.
+    init(_ secrets: [SecretBytes]) {
         self.secrets = secrets.filter { !$0.isEmpty }.map(Secret.init)
         var starts = [[Int]](repeating: [], count: 256)
         for (number, secret) in self.secrets.enumerated() {
             secret.bytes.withUnsafeBytes { starts[Int($0[0])].append(number) }
         }
         self.starts = starts
-        isStart = starts.map { !$0.isEmpty }
     }
 
     /// Takes the next piece of the stream.
     ///
     /// - Returns: The output that is certain now, which may be empty.
-    package mutating func take(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
+    mutating func take(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
         held.reserveCapacity(held.count + piece.count)
-        var place = 0
-        while place < piece.count {
-            // Most bytes begin no secret.
-            if active.isEmpty {
-                let next = piece[place...].firstIndex { isStart[Int($0)] } ?? piece.count
-                held.append(contentsOf: piece[place..<next])
-                place = next
-                guard place < piece.count else { break }
-            }
-            held.append(piece[place])
-            advance(piece[place])
-            place += 1
+        for byte in piece {
+            held.append(byte)
+            if active.isEmpty, starts[Int(byte)].isEmpty { continue }
+            advance(byte)
         }
         return letGo(held.count - (active.lazy.map(\.matched).max() ?? 0))
     }
 
     /// Returns the rest, at the end of the stream.
-    package mutating func finish() -> [UInt8] {
-        // An answer may end within a secret.
-        if keepsLength, let longest = active.map(\.matched).max(), longest >= 4 {
-            cover(held.count - longest..<held.count)
-        }
+    mutating func finish() -> [UInt8] {
         active = []
         return letGo(held.count)
     }
@@ -103,12 +83,8 @@ package struct OutputMask: Sendable {
     private mutating func advance(_ byte: UInt8) {
         var next: [(secret: Int, matched: Int)] = []
         for (number, matched) in active {
-            let advanced = secrets[number].advance(matched, byte)
-            if advanced <= matched, keepsLength, matched >= Self.longestPart(of: secrets[number].borders.count) {
-                cover(held.count - 1 - matched..<held.count - 1)
-            }
-            let left = note(number, advanced)
-            if left > 0 { next.append((number, left)) }
+            let matched = note(number, secrets[number].advance(matched, byte))
+            if matched > 0 { next.append((number, matched)) }
         }
         for number in starts[Int(byte)] where !active.contains(where: { $0.secret == number }) {
             let matched = note(number, 1)
@@ -123,22 +99,15 @@ package struct OutputMask: Sendable {
     private mutating func note(_ number: Int, _ matched: Int) -> Int {
         let secret = secrets[number]
         guard matched == secret.borders.count else { return matched }
-        cover(held.count - matched..<held.count)
-        return Int(secret.borders[matched - 1])
-    }
-
-    /// Covers a range that ends in the last bytes. It absorbs those that overlap or touch it.
-    private mutating func cover(_ range: Range<Int>) {
-        var range = range
+        var range = held.count - matched..<held.count
+        // This occurrence ends last. It absorbs those that overlap or touch it.
         while let last = covered.last, last.upperBound >= range.lowerBound {
-            range = min(last.lowerBound, range.lowerBound)..<max(last.upperBound, range.upperBound)
+            range = min(last.lowerBound, range.lowerBound)..<range.upperBound
             covered.removeLast()
         }
         covered.append(range)
+        return Int(secret.borders[matched - 1])
     }
-
-    /// How much of the beginning of a secret is left when it stands alone, because a server shortened it.
-    private static func longestPart(of count: Int) -> Int { max(8, count / 4 + 4) }
 
     /// Returns the first `count` held bytes, with masks, and forgets them.
     private mutating func letGo(_ count: Int) -> [UInt8] {
@@ -154,14 +123,9 @@ package struct OutputMask: Sendable {
                 isAfterMask = false
                 place = end
             } else {
-                let end = min(next.upperBound, count)
-                if keepsLength {
-                    result += repeatElement(Self.mask[0], count: end - place)
-                } else if !isAfterMask {
-                    result += Self.mask
-                }
+                if !isAfterMask { result += Self.mask }
                 isAfterMask = true
-                place = end
+                place = min(next.upperBound, count)
                 guard next.upperBound <= count else { break }
                 covered.removeFirst()
             }
