@@ -28,6 +28,10 @@ let httpClient = Target.Dependency.product(
 
 let nioCompression = Target.Dependency.product(
     name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: ["HTTPClientSupport"]))
+let nioWebSocket = Target.Dependency.product(
+    name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["HTTPClientSupport"]))
+let nioTLS = Target.Dependency.product(
+    name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["HTTPClientSupport"]))
 let nioHTTP2 = Target.Dependency.product(
     name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["HTTPClientSupport"]))
 let asyncAlgorithms = Target.Dependency.product(
@@ -415,7 +419,7 @@ if !isFetched {
             "KeychainBroker", uses: "Access", "Broker", "Bytes", "Certificates", "CLibrary", "CommandKit", "Frames",
             "KeychainDaemon",
             "SystemLibraries", asn1, asyncAlgorithms, crypto, httpClient, nioCore, nioCompression, nioHTTP, nioHTTP2,
-            nioPosix, nioSSL),
+            nioPosix, nioSSL, nioTLS, nioWebSocket),
         module("CPKCS11", links: [crypto]),
         module("PKCS11Module", uses: "CAEAD", "CLibrary", "CPKCS11", "DaemonLink", "Frames", "KeyClient", "PlainBytes"),
         program("ConformanceCommand", uses: "KeychainTesting", arguments),

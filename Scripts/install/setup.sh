@@ -86,6 +86,7 @@ if ((tests)); then
     # A server of HTTP/2 for the broker, and programs that use a secret through it.
     /usr/bin/python3 -c 'import h2' 2>/dev/null || missing+=(python3-h2)
     /usr/bin/python3 -c 'import requests, httpx' 2>/dev/null || missing+=(python3-requests python3-httpx)
+    /usr/bin/python3 -c 'import websocket' 2>/dev/null || missing+=(python3-websocket)
     /usr/bin/python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
     # The list of public suffixes.
     compgen -G '/usr/lib/*/libpsl.so.5' >/dev/null || compgen -G '/lib/*/libpsl.so.5' >/dev/null || missing+=(libpsl5)

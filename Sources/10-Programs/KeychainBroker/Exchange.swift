@@ -19,9 +19,9 @@ struct Exchange {
         var reason: String
     }
 
-    private let broker: RequestBroker
-    private let server: (host: String, port: Int)?
-    private let request: IncomingRequest
+    let broker: RequestBroker
+    let server: (host: String, port: Int)?
+    let request: IncomingRequest
 
     /// What a body that gets a secret may have in bytes; it is held as a whole.
     private static let longestBody = 16 << 20
@@ -47,16 +47,11 @@ struct Exchange {
             record: BrokeredRequest(
                 .passed, host: target.host, port: target.port, method: target.method, path: target.path))
         do {
-            let outgoing = try await prepare(target, uri, &account.record, answers)
+            let outgoing = try await prepare(target, uri, &account.record, answers).request
             try await carry(outgoing, target, &account, answers)
         } catch {
             let isBegun = account.record.status != nil
-            var refusal = Self.refusal(error)
-            refusal.reason = masked(refusal.reason)
-            account.record.outcome =
-                error is Refusal || error is SecretsInUse.Refusal || error is ServerAddresses.Refusal
-                ? .refused : .failed
-            account.record.reason = refusal.reason
+            let refusal = note(error, &account.record)
             await close(&account)
             // An answer that was begun cannot be taken back: the connection breaks.
             guard !isBegun else { throw error }
@@ -84,6 +79,18 @@ struct Exchange {
         account.isClosed = true
         account.record.sent = request.progress.bytes
         await broker.record(account.record)
+    }
+
+    /// Notes why a request failed.
+    ///
+    /// - Returns: What the program is told.
+    func note(_ error: any Error, _ record: inout BrokeredRequest) -> Refusal {
+        var refusal = Self.refusal(error)
+        refusal.reason = masked(refusal.reason)
+        record.outcome =
+            error is Refusal || error is SecretsInUse.Refusal || error is ServerAddresses.Refusal ? .refused : .failed
+        record.reason = refusal.reason
+        return refusal
     }
 
     private static func refusal(_ error: any Error) -> Refusal {
@@ -131,7 +138,7 @@ struct Exchange {
 
     // MARK: Where it goes
 
-    private func target() throws(Refusal) -> (BrokerRequest, uri: String) {
+    func target() throws(Refusal) -> (BrokerRequest, uri: String) {
         let head = request.head
         guard head.method != .CONNECT, head.method != .TRACE else {
             throw Self.malformed("\(head.method.rawValue) is no method for a server")
@@ -178,22 +185,26 @@ struct Exchange {
 
     // MARK: What goes out
 
-    private func prepare(
-        _ target: BrokerRequest, _ uri: String, _ record: inout BrokeredRequest, _ answers: Answers
-    ) async throws -> HTTPClientRequest {
+    /// Puts secrets into the request.
+    ///
+    /// - Parameter answers: Nil for one without a body.
+    /// - Returns: The request, and its path and query.
+    func prepare(
+        _ target: BrokerRequest, _ uri: String, _ record: inout BrokeredRequest, _ answers: Answers?
+    ) async throws -> (request: HTTPClientRequest, uri: String) {
         let isOfRule = broker.isOfRule(target.host, target.port)
         let head = request.head
         let now = Date()
         // Other offers to change the protocol may be ignored (RFC 9110, 7.8).
-        if head.headers[canonicalForm: "upgrade"].contains(where: { $0.lowercased() == "websocket" }) {
-            throw Refusal(status: .notImplemented, reason: "this version passes no WebSocket")
+        if answers != nil, WebSocketOffer.isAsked(for: head) {
+            throw Refusal(status: .notImplemented, reason: "a WebSocket goes over TLS alone: use wss://")
         }
         let headers = Self.forwarded(head.headers, isOfRule: isOfRule)
         let first = broker.secrets.candidates(for: target, at: now)
         let places = first.reduce(into: Set<SecretPlace>()) { $0.formUnion($1.places) }
         let bodyPlace = Self.bodyPlace(of: headers, among: places)
         if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
-            try await answers.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+            try await answers?.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
         }
         let body = bodyPlace == nil ? nil : try await wholeBody()
         // Once to see which secrets it wants, and once with them.
@@ -223,7 +234,7 @@ struct Exchange {
         } else if head.headers.contains(name: "transfer-encoding") {
             outgoing.body = .stream(request.body, length: .unknown)
         }
-        return outgoing
+        return (outgoing, placed.uri)
     }
 
     private static func place(
@@ -354,7 +365,7 @@ struct Exchange {
         request.method != .HEAD && answer.status != .noContent && answer.status != .notModified
     }
 
-    private func masked(_ text: String) -> String {
+    func masked(_ text: String) -> String {
         var mask = broker.secrets.mask
         var text = text
         let bytes = text.withUTF8 { mask.take(UnsafeRawBufferPointer($0)) } + mask.finish()

@@ -36,9 +36,9 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
 
     /// The handlers of HTTP below this one, which go when other bytes follow.
     struct Below {
-        var decoder: ByteToMessageHandler<HTTPRequestDecoder>
-        var encoder: HTTPResponseEncoder
-        var errors: HTTPServerProtocolErrorHandler
+        let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes))
+        let encoder = ProxyHandshake.encoder()
+        let errors = HTTPServerProtocolErrorHandler()
     }
 
     /// What the code outside of the event loop holds of it.
@@ -57,7 +57,7 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Says where a message ends only where it is told to: an answer to CONNECT has no end.
-    static func encoder() -> HTTPResponseEncoder {
+    private static func encoder() -> HTTPResponseEncoder {
         var configuration = HTTPResponseEncoder.Configuration()
         configuration.automaticallySetFramingHeaders = false
         return HTTPResponseEncoder(configuration: configuration)
@@ -170,10 +170,9 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
         let operations = context.pipeline.syncOperations
         do {
             try operations.addHandler(NIOSSLServerHandler(context: tls))
-            try operations.addHandler(Self.encoder())
-            try operations.addHandler(
-                ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)))
-            try operations.addHandler(HTTPServerProtocolErrorHandler())
+            let below = Below()
+            try operations.addHandlers([below.encoder, below.decoder, below.errors])
+            try operations.addHandler(WebSocketOffer(broker, host, port, below: below))
             let requests = try ProxyConnection.requests(over: context.channel)
             decide(.secure(requests, host: host, port: port))
         } catch {
@@ -212,16 +211,29 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private func refuse(_ status: HTTPResponseStatus, _ reason: String, _ headers: [(String, String)] = []) {
         guard let context else { return }
         decide(.closed)
-        let text = "keychain: \(reason)\n"
+        Self.answer(context, status, "keychain: \(reason)\n", headers)
+    }
+
+    /// Answers with a text, and closes the connection.
+    static func answer(
+        _ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ text: String,
+        _ headers: [(String, String)] = []
+    ) {
         var head = HTTPResponseHead(
             version: .http1_1, status: status,
             headers: ["Content-Type": "text/plain; charset=utf-8", "Connection": "close"])
         head.headers.add(name: "Content-Length", value: "\(text.utf8.count)")
         head.headers.add(contentsOf: headers)
-        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-        context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        answer(context, head, Array(text.utf8))
+    }
+
+    static func answer(_ context: ChannelHandlerContext, _ head: HTTPResponseHead, _ body: [UInt8]) {
+        context.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
+        context.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        context.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
     }
 }
 #endif

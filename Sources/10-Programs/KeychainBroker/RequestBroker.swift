@@ -19,6 +19,8 @@ final class RequestBroker: Sendable {
     let strangers = Strangers()
     let link: BrokerLink
     private let others: BrokerSettings.Others
+    private let webSocketSettings: TLSConfiguration
+    private let webSocketContext = Mutex<NIOSSLContext?>(nil)
     /// `Proxy-Authorization`, as the program has to send it.
     private let credentials: String
     let token: String
@@ -36,6 +38,8 @@ final class RequestBroker: Sendable {
             ]
         }
         clients = ServerClients(group, tls: tls)
+        tls.applicationProtocols = ["http/1.1"]
+        webSocketSettings = tls
         var random = SystemRandomNumberGenerator()
         // 128 bits.
         let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
@@ -91,6 +95,16 @@ final class RequestBroker: Sendable {
 
     func record(_ record: BrokeredRequest) async { await link.send(.record(record)) }
 
+    /// How the certificate of a WebSocket's server is verified: as those of other servers. It reads all authorities of
+    /// the system, so it is made once.
+    func webSocketTLS() throws -> NIOSSLContext {
+        try webSocketContext.withLock { context in
+            let made = try context ?? NIOSSLContext(configuration: webSocketSettings)
+            context = made
+            return made
+        }
+    }
+
     // MARK: Connections
 
     /// Listens for the program, and returns the port.
@@ -107,9 +121,7 @@ final class RequestBroker: Sendable {
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let outcome = channel.eventLoop.makePromise(of: ProxyConnection.self)
-                    let below = ProxyHandshake.Below(
-                        decoder: ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes)),
-                        encoder: ProxyHandshake.encoder(), errors: HTTPServerProtocolErrorHandler())
+                    let below = ProxyHandshake.Below()
                     self.strangers.add(channel)
                     let operations = channel.pipeline.syncOperations
                     try operations.addHandlers(

@@ -143,6 +143,8 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
     case form
     /// Text in a JSON body.
     case json
+    /// A text message of a WebSocket, or text in one that is JSON.
+    case websocket
 
     package init(_ word: String) throws(BrokerRule.Problem) {
         switch word {
@@ -151,12 +153,14 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case "query": self = .query
         case "form": self = .form
         case "json": self = .json
+        case "websocket": self = .websocket
         default:
             guard word.hasPrefix("header:"), case let name = word.dropFirst(7).lowercased(),
                 !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte)
             else {
                 throw BrokerRule.Problem(
-                    "has '\(word)' as a place: use authorization, header:NAME, path, query, form or json")
+                    "has '\(word)' as a place: use authorization, header:NAME, path, query, form, json or "
+                        + "websocket")
             }
             guard !Self.ofTheConnection.contains(name) else {
                 throw BrokerRule.Problem("has the header '\(name)' as a place, which no rule may have")
@@ -174,6 +178,7 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case .query: "query"
         case .form: "form"
         case .json: "JSON"
+        case .websocket: "WebSocket"
         }
     }
 

@@ -72,6 +72,12 @@ package struct SecretPlacement {
         replace(in: body, at: .json) { SecretForms.json($0) }
     }
 
+    /// - Parameter text: A message of a WebSocket.
+    package mutating func message(_ text: [UInt8]) -> [UInt8] {
+        let isQuoted = text.contains(UInt8(ascii: "\""))
+        return replace(in: text, at: .websocket) { isQuoted ? SecretForms.json($0) : $0 }
+    }
+
     /// Replaces the placeholders in bytes, each where it is a whole value.
     ///
     /// Next to other text of the program it stays: where a server repeats a part of a value, the program would choose
@@ -122,6 +128,7 @@ package struct SecretPlacement {
         case .query, .form:
             return before == UInt8(ascii: "=") && (after == nil || after == UInt8(ascii: "&"))
         case .json: return before == UInt8(ascii: "\"") && after == UInt8(ascii: "\"")
+        case .websocket: return before == after && (before == nil || before == UInt8(ascii: "\""))
         }
     }
 
@@ -132,7 +139,7 @@ package struct SecretPlacement {
             switch place {
             case .authorization, .header: [] as [[UInt8]]
             case .path, .query, .form: [SecretForms.percent(bytes), SecretForms.percent(bytes, isUpper: false)]
-            case .json: [SecretForms.json(bytes, escapesSlash: true)]
+            case .json, .websocket: [SecretForms.json(bytes, escapesSlash: true)]
             }
         return others.reduce(into: [bytes]) { forms, form in if !forms.contains(form) { forms.append(form) } }
     }

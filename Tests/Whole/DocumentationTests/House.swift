@@ -59,7 +59,8 @@ struct House {
         "arguments": "ArgumentParser", "lifecycle": "ServiceLifecycle", "logging": "Logging", "metrics": "Metrics",
         "signals": "UnixSignals", "configuration": "Configuration", "hummingbird": "Hummingbird",
         "httpTypes": "HTTPTypes", "nioCore": "NIOCore", "nioHTTP": "NIOHTTP1", "nioPosix": "NIOPosix",
-        "nioCompression": "NIOHTTPCompression", "nioHTTP2": "NIOHTTP2", "asyncAlgorithms": "AsyncAlgorithms",
+        "nioCompression": "NIOHTTPCompression", "nioHTTP2": "NIOHTTP2", "nioTLS": "NIOTLS",
+        "nioWebSocket": "NIOWebSocket", "asyncAlgorithms": "AsyncAlgorithms",
         "nioSSL": "NIOSSL",
         "httpClient": "AsyncHTTPClient",
     ]

@@ -37,8 +37,8 @@ struct RunCommand: DocumentedCommand {
 
         With --broker the program does not get the secret. It gets a placeholder, and a proxy that puts the secret into \
         its requests to the server that the rule names, and takes it out of the answers. A rule is NAME=REFERENCE to \
-        URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json), methods GET,POST, \
-        times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
+        URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket), \
+        methods GET,POST, times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
 
         Other programs of the same user can read the environment of a running program, and programs that it starts \
         inherit it. Files are the better way for programs that can read secrets from files.
