@@ -67,7 +67,9 @@ struct IsolationPlaces {
     ///
     /// - Parameter shown: Further files and folders that the program may read.
     func words(showing shown: [String]) -> [String] {
-        var words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        // The user root needs no rights to write settings of the kernel below /proc. What is opened through /proc/self/fd
+        // is on another mount.
+        var words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
         var covered: Set<String> = []
         for (place, mode) in Self.fresh {
             guard let place = Self.real(place), covered.insert(place).inserted else { continue }
