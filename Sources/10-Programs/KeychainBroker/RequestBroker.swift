@@ -115,7 +115,7 @@ final class RequestBroker: Sendable {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
 
     /// Waits for a connection's first request.

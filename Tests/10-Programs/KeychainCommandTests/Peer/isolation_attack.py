@@ -188,12 +188,12 @@ def devices(): return [name for name in os.listdir("/dev") if name in ("mem", "k
 @case
 def files_of_others(): return open(PLACES["secret"]).read()
 @case
-def files_outside(): return open(PLACES["outside"], "a")
+def files_outside(): return open(PLACES["outside"], "r+").read(1)
 
 for attempt in CASES:
     try: got = attempt()
     except OSError as error: got = None
     print(attempt.__name__, f"GOT {got!r}" if got else "nothing", flush=True)
 # All that this process may end, and not those outside.
-os.kill(-1, signal.SIGKILL)
+if "ONLY_LOOKING" not in os.environ: os.kill(-1, signal.SIGTERM)
 print(len(CASES), "cases")
