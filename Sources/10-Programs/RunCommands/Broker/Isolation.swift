@@ -97,7 +97,8 @@ struct Isolation {
             var status: Int32 = 0
             _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
             throw Failure(
-                status: errSecNotAvailable, "the isolation of '\(program.name.escapedForTerminal)' failed: nothing was started")
+                status: errSecNotAvailable,
+                "the isolation of '\(program.name.escapedForTerminal)' failed: nothing was started")
         }
         let (listener, inner) = (message.descriptors[0], message.descriptors[1])
         defer { close(listener) }
@@ -155,7 +156,8 @@ struct Isolation {
 
     /// Variables that name what the program does not reach.
     private static let withoutPlaces = [
-        "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GPG_AGENT_INFO", "KEYCHAIN_HOME",
+        "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GPG_AGENT_INFO",
+        "KEYCHAIN_HOME",
         "KEYCHAIN_MODE", "KEYCHAIN_SOCKET", "SSH_AGENT_PID", "SSH_AUTH_SOCK", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
     ]
 

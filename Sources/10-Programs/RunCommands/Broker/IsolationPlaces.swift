@@ -39,7 +39,12 @@ struct IsolationPlaces {
 
     /// Closes a place, as far as it is there.
     mutating func hide(_ place: String) throws(Failure) {
-        guard let place = Self.real(place), !hidden.contains(where: { Self.isInside(place, $0) }) else { return }
+        guard let real = Self.real(place) else { return }
+        for place in [real] + MountedPlace.others(of: real) { try hide(mounted: place) }
+    }
+
+    private mutating func hide(mounted place: String) throws(Failure) {
+        guard !hidden.contains(where: { Self.isInside(place, $0) }) else { return }
         if let inner = writable.first(where: { Self.isInside($0, place) }) {
             throw .usage(
                 "an isolated program does not see \(place.escapedForTerminal), and cannot write in "
@@ -94,7 +99,8 @@ struct IsolationPlaces {
     private static func place(_ path: String, of origin: String) throws(Failure) -> String {
         guard let place = real(path) else {
             let reason = errno == EILSEQ ? "its name is not UTF-8" : String(cString: strerror(errno))
-            throw .usage("\(origin): \(path.escapedForTerminal) cannot be used (\(reason)): name a folder that is there")
+            throw .usage(
+                "\(origin): \(path.escapedForTerminal) cannot be used (\(reason)): name a folder that is there")
         }
         return place
     }
@@ -110,7 +116,7 @@ struct IsolationPlaces {
         return place
     }
 
-    private static func isInside(_ place: String, _ folder: String) -> Bool {
+    static func isInside(_ place: String, _ folder: String) -> Bool {
         place == folder || folder == "/" || place.hasPrefix(folder + "/")
     }
 }

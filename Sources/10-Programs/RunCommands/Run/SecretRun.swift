@@ -39,6 +39,7 @@ struct SecretRun {
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         if broker == nil { lookup.close() }
+        try brokered?.lookUp(lookup)
         let environment = EnvironmentBlock()
         for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
         guard isMasking || secretService != nil || broker != nil || !values.files.isEmpty else {
