@@ -45,7 +45,8 @@ struct SecretRun {
         guard isMasking || secretService != nil || broker != nil || !values.files.isEmpty else {
             throw program.replaceThisProcess(environment)
         }
-        OwnMemory.hide()
+        // An isolated program sees no other process, and a daemon of the same user goes on to see who asks.
+        if isolation == nil { OwnMemory.hide() }
         RunSignals.catchAll()
         guard secretService != nil || broker != nil || !values.files.isEmpty else {
             return try supervise(masked) { try program.start(environment, output: $0) }
