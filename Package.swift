@@ -378,8 +378,8 @@ if !isFetched {
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
             "SystemSQLite", "VaultInterface", arguments),
         module(
-            "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "Frames", "KeychainModel",
-            "PrivateFiles",
+            "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "DaemonLink", "Frames",
+            "KeychainModel", "PrivateFiles",
             "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
             arguments),
         module(

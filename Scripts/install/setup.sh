@@ -88,6 +88,8 @@ if ((tests)); then
     /usr/bin/python3 -c 'import requests, httpx' 2>/dev/null || missing+=(python3-requests python3-httpx)
     /usr/bin/python3 -c 'import websocket' 2>/dev/null || missing+=(python3-websocket)
     /usr/bin/python3 -c 'import cryptography' 2>/dev/null || missing+=(python3-cryptography)
+    # What isolates programs that use secrets through the broker.
+    command -v bwrap >/dev/null || missing+=(bubblewrap)
     # The list of public suffixes.
     compgen -G '/usr/lib/*/libpsl.so.5' >/dev/null || compgen -G '/lib/*/libpsl.so.5' >/dev/null || missing+=(libpsl5)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)

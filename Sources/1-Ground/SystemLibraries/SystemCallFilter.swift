@@ -7,6 +7,8 @@ package struct SystemCallFilter {
         var number: UInt32
         /// Any of these, each of which is several conditions; nil for a rule without.
         var alternatives: [[Condition]]?
+        /// Whether the call is refused, and not allowed, if any of these holds.
+        var isExcluding = false
 
         /// - Parameters:
         ///   - x86: The call's number on x86-64 (asm/unistd_64.h).
@@ -25,6 +27,16 @@ package struct SystemCallFilter {
             #endif
             self.alternatives = alternatives
         }
+    }
+
+    /// What is refused of a system call that is allowed otherwise.
+    ///
+    /// - Parameter alternatives: When it is refused: if all conditions of any of these hold.
+    /// - Returns: Nil where the machine does not have the call.
+    package static func rule(x86: UInt32, arm: UInt32?, refusedIf alternatives: [[Condition]]) -> Rule? {
+        var rule = Rule(x86: x86, arm: arm, allowedIf: alternatives)
+        rule?.isExcluding = true
+        return rule
     }
 
     /// What an argument has to be.
@@ -62,8 +74,10 @@ package struct SystemCallFilter {
         #endif
         for rule in rules.compactMap(\.self) {
             var body: [Instruction] = []
-            for conditions in rule.alternatives ?? [] { body += Self.allowing(conditions) }
-            let otherwise = areAllowed && rule.alternatives == nil ? Self.allow : Self.refuse
+            let then = rule.isExcluding ? Self.refuse : Self.allow
+            for conditions in rule.alternatives ?? [] { body += Self.answering(then, if: conditions) }
+            let otherwise =
+                rule.isExcluding || areAllowed && rule.alternatives == nil ? Self.allow : Self.refuse
             body.append(Instruction(code: Self.answer, operand: otherwise))
             let length = UInt8(clamping: body.count)
             program.append(Instruction(code: Self.equal, jumpIfFalse: length, operand: rule.number))
@@ -72,8 +86,8 @@ package struct SystemCallFilter {
         program.append(Instruction(code: Self.answer, operand: areAllowed ? Self.refuse : Self.allow))
     }
 
-    /// Allows a call for which all conditions hold, and goes on after that with another one.
-    private static func allowing(_ conditions: [Condition]) -> [Instruction] {
+    /// Answers a call for which all conditions hold, and goes on after that with another one.
+    private static func answering(_ result: UInt32, if conditions: [Condition]) -> [Instruction] {
         var made: [Instruction] = []
         for (index, condition) in conditions.enumerated() {
             // Past the tests that follow, of three instructions each, and the answer.
@@ -84,7 +98,7 @@ package struct SystemCallFilter {
                 Instruction(code: equal, jumpIfFalse: rest, operand: condition.value),
             ]
         }
-        return made + [Instruction(code: answer, operand: allow)]
+        return made + [Instruction(code: answer, operand: result)]
     }
 
     /// Puts the filter in force on all threads. It stays until the process ends; a further one can only refuse more.
@@ -104,6 +118,12 @@ package struct SystemCallFilter {
                 systemCall(Self.seccomp, 1, 1, Int(bitPattern: $0), 0)
             }
         }
+    }
+
+    /// The filter as another program takes it, in instructions of `struct sock_filter`; nil where this type does not
+    /// know the machine.
+    package var bytes: [UInt8]? {
+        Self.architecture == 0 ? nil : program.withUnsafeBytes { Array($0) }
     }
 
     /// `struct sock_filter` (linux/filter.h).

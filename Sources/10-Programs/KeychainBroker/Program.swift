@@ -45,10 +45,20 @@ enum Program {
             }
             guard isFollowed else { exit(71) }
             let broker = try RequestBroker(start, link, on: MultiThreadedEventLoopGroup.singleton)
-            let (listener, port) = try await broker.listen()
-            await link.send(
-                .ready(BrokerPlace(port: port, token: broker.token, certificate: broker.authority.certificate)))
-            try await broker.serve(listener)
+            func say(_ port: Int) async {
+                await link.send(
+                    .ready(BrokerPlace(port: port, token: broker.token, certificate: broker.authority.certificate)))
+            }
+            if let port = start.settings.port {
+                await say(port)
+                // The program's first connections wait in the socket.
+                guard let socket = await ReceivedSocket.next(from: 4) else { exit(0) }
+                try await broker.serve(try await broker.listen(on: socket))
+            } else {
+                let (listener, port) = try await broker.listen()
+                await say(port)
+                try await broker.serve(listener)
+            }
         } catch {
             await link.send(.failed("\(error)"))
             exit(70)

@@ -108,8 +108,20 @@ final class RequestBroker: Sendable {
     // MARK: Connections
 
     /// Listens for the program, and returns the port.
-    func listen() async throws -> (channel: NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>, port: Int) {
-        let channel = try await ServerBootstrap(group: group)
+    func listen() async throws -> (channel: Listener, port: Int) {
+        let channel = try await bootstrap().bind(host: "127.0.0.1", port: 0) { self.begin($0) }
+        return (channel, channel.channel.localAddress?.port ?? 0)
+    }
+
+    /// Listens for the program at a socket that listens already.
+    func listen(on socket: Int32) async throws -> Listener {
+        try await bootstrap().bind(socket) { self.begin($0) }
+    }
+
+    typealias Listener = NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>
+
+    private func bootstrap() -> ServerBootstrap {
+        ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelInitializer { channel in
                 // Without a free descriptor, the program waits for its next connection.
@@ -117,23 +129,23 @@ final class RequestBroker: Sendable {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            .bind(host: "127.0.0.1", port: 0) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let outcome = channel.eventLoop.makePromise(of: ProxyConnection.self)
-                    let below = ProxyHandshake.Below()
-                    self.strangers.add(channel)
-                    let operations = channel.pipeline.syncOperations
-                    try operations.addHandlers(
-                        below.encoder, below.decoder, below.errors,
-                        ProxyHandshake(self, below: below, outcome: outcome))
-                    return outcome.futureResult
-                }
-            }
-        return (channel, channel.channel.localAddress?.port ?? 0)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
 
-    func serve(_ listener: NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>) async throws {
+    /// Waits for a connection's first request.
+    private func begin(_ channel: any Channel) -> EventLoopFuture<EventLoopFuture<ProxyConnection>> {
+        channel.eventLoop.makeCompletedFuture {
+            let outcome = channel.eventLoop.makePromise(of: ProxyConnection.self)
+            let below = ProxyHandshake.Below()
+            strangers.add(channel)
+            let operations = channel.pipeline.syncOperations
+            try operations.addHandlers(
+                below.encoder, below.decoder, below.errors, ProxyHandshake(self, below: below, outcome: outcome))
+            return outcome.futureResult
+        }
+    }
+
+    func serve(_ listener: Listener) async throws {
         try await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { tasks in
                 for try await connection in connections {

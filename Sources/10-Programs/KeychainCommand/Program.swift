@@ -7,6 +7,7 @@ import KeyCommands
 import KeychainDaemon
 import PasswordCommands
 import ProcessVault
+import RunCommands
 import SecurityCommands
 import SystemBus
 import SystemLibraries
@@ -22,6 +23,7 @@ enum Program {
         widenForHelp(arguments)
         if arguments.first == BusFront.name { BusFront.main(arguments) }
         CommandProcess.occupyStandardDescriptors()
+        if arguments.dropFirst().first == IsolatedStart.name { IsolatedStart.main(arguments) }
         if name(in: arguments) == DaemonProgram.name { DaemonProgram.main(Array(arguments.dropFirst())) }
         exit(run(arguments))
     }

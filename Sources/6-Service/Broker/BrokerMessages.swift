@@ -119,12 +119,18 @@ package struct BrokerSettings: Codable, Sendable {
     /// The file with certificates that the program trusts. The broker removes it, and its folder if nothing else is in
     /// it, when `keychain run` was killed.
     package var certificates: String
+    /// The port at which the program finds the broker, if it has a loopback interface of its own: the broker gets
+    /// the socket there over its descriptor 4. Nil for a port of this machine that is free.
+    package var port: Int?
 
-    package init(rules: [BrokerRule], others: Others, authorities: String, certificates: String) {
+    package init(
+        rules: [BrokerRule], others: Others, authorities: String, certificates: String, port: Int? = nil
+    ) {
         self.rules = rules
         self.others = others
         self.authorities = authorities
         self.certificates = certificates
+        self.port = port
     }
 }
 

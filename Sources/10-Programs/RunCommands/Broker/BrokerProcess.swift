@@ -11,21 +11,30 @@ import SystemLibraries
 final class BrokerProcess: Sendable {
     private let process: pid_t
     private let descriptor: Int32
+    /// Over which the broker gets the socket of an isolated program; -1 without.
+    private let second: Int32
     /// Whether this process ends it.
     private let isEnded = Mutex(false)
 
     /// Starts it. This process must have no secret yet.
-    init() throws(Failure) {
+    ///
+    /// - Parameter isIsolated: Whether its program is isolated, and ``take(listener:)`` follows.
+    init(isIsolated: Bool) throws(Failure) {
         let path = try Self.program()
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system("no socket can be made", errno) }
+        let ends = try Self.pair()
         defer { close(ends[1]) }
+        let others = isIsolated ? try Self.pair() : [-1, -1]
+        defer { if isIsolated { close(others[1]) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
-        closeDescriptors(from: 4, in: &actions)
+        // Both may have one of these numbers now.
+        let copies = [ends[1], others[1]].filter { $0 >= 0 }.map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        defer { for copy in copies { close(copy) } }
+        for (index, copy) in copies.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, copy, 3 + Int32(clamping: index))
+        }
+        closeDescriptors(from: 3 + Int32(clamping: copies.count), in: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -38,11 +47,19 @@ final class BrokerProcess: Sendable {
         var process: pid_t = 0
         let code = posix_spawn(&process, path, &actions, &attributes, words + [nil], environ)
         guard code == 0 else {
-            close(ends[0])
+            for end in [ends[0], others[0]] where end >= 0 { close(end) }
             throw .system("\(path.escapedForTerminal) cannot be started", code)
         }
         self.process = process
         descriptor = ends[0]
+        second = others[0]
+    }
+
+    private static func pair() throws(Failure) -> [Int32] {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system("no socket can be made", errno) }
+        return ends
     }
 
     /// The program beside this one.
@@ -81,6 +98,11 @@ final class BrokerProcess: Sendable {
             throw Failure(status: errSecIO, exitCode: ExitStatus.other, "keychain-broker did not begin (\(error))")
         }
     }
+
+    /// Gives it the socket at which its program finds it.
+    ///
+    /// - Returns: False, with `errno` set, if it is gone.
+    func take(listener: Int32) -> Bool { PassedDescriptors.send([listener], with: [1], over: second) }
 
     /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone.
     func follow(_ take: @escaping @Sendable (BrokerMessage) -> Void) throws(Failure) {

@@ -48,7 +48,8 @@ final class BrokerWitness: Sendable {
                 process.send(.value(number, isAllowed(purpose) ? held[number] : nil))
             }
             if !isStarted { process.send(.value(number, nil)) }
-        case .start, .value, .ready, .failed: break
+        case .failed(let reason): CommandNote.show("keychain-broker failed: \(reason)".escapedForTerminal)
+        case .start, .value, .ready: break
         }
     }
 

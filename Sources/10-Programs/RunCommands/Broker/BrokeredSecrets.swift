@@ -13,9 +13,13 @@ struct BrokeredSecrets {
     var others: BrokerSettings.Others
     /// The path of certificates to trust; nil for those of the system alone.
     var authority: String?
+    /// What the program sees of the file system; nil for all, and for a program that is not isolated.
+    var places: IsolationPlaces?
 
     /// Reads the rules of a command line.
-    init(_ texts: [String], others: BrokerSettings.Others, authority: String?) throws {
+    init(
+        _ texts: [String], others: BrokerSettings.Others, authority: String?, places: IsolationPlaces? = nil
+    ) throws {
         rules = try texts.map { text in
             do {
                 let rule = try BrokerRule(text)
@@ -34,6 +38,13 @@ struct BrokeredSecrets {
         }
         self.others = others
         self.authority = authority
+        self.places = places
+    }
+
+    /// Looks up the secrets, while a daemon of the same user can still see which program asks: it cannot once this
+    /// process has closed its memory.
+    func lookUp(_ lookup: SecretLookup) throws {
+        for (rule, reference) in rules { _ = try lookup.secret(reference, at: rule.variable) }
     }
 
     /// Starts the broker's work, and gives the program what it needs to find it.
@@ -63,13 +74,13 @@ struct BrokeredSecrets {
         let authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) } ?? ""
         let settings = BrokerSettings(
             rules: rules.map(\.rule), others: others, authorities: authorities,
-            certificates: "\(folder.path)/\(Self.certificates)")
+            certificates: "\(folder.path)/\(Self.certificates)", port: places.map { _ in Isolation.port })
         let place = try process.begin(BrokerStart(settings: settings, secrets: secrets))
         let certificates = try folder.write(
             try .text(Self.systemCertificates() + authorities + place.certificate), to: Self.certificates)
         let proxy = "http://keychain:\(place.token)@127.0.0.1:\(place.port)"
         for name in Self.proxies { try environment.set(name, to: proxy) }
-        for name in Self.exceptions { try environment.set(name, to: "") }
+        for name in Self.exceptions { try environment.set(name, to: hasOwnLoopback ? Self.ownServers : "") }
         for name in Self.certificateFiles { try environment.set(name, to: certificates) }
         try environment.set("NODE_USE_ENV_PROXY", to: "1")
         for ((rule, _), secret) in zip(rules, secrets) { try environment.set(rule.variable, to: secret.placeholder) }
@@ -77,6 +88,15 @@ struct BrokeredSecrets {
             (rule: rule, item: AuditQuery.Item(service: reference.service, account: reference.account))
         }
         return BrokerWitness(process, session, program: program, rules: named, held: held)
+    }
+
+    /// Whether these names are the program's own servers, which the broker does not reach.
+    private var hasOwnLoopback: Bool {
+        let destinations = rules.lazy.flatMap(\.rule.destinations)
+        return places != nil
+            && !destinations.contains { destination in
+                Self.ownServers.split(separator: ",").contains { destination.isHost(String($0)) }
+            }
     }
 
     /// The value as a request can have it: in one line.
@@ -115,7 +135,8 @@ struct BrokeredSecrets {
         "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy", "npm_config_proxy",
         "npm_config_https_proxy", "CARGO_HTTP_PROXY",
     ]
-    /// Servers that are reached without the proxy: none.
+    private static let ownServers = "localhost,127.0.0.1,::1"
+    /// Servers that are reached without the proxy: none but those of an isolated program itself.
     private static let exceptions = ["NO_PROXY", "no_proxy"]
     /// What curl, OpenSSL, Go, Python, Node, Deno, cargo, pip, git, Swift's URLSession, gRPC, Nix and the tools of AWS
     /// and Google read.

@@ -40,6 +40,11 @@ struct RunCommand: DocumentedCommand {
         URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket), \
         methods GET,POST, times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
 
+        With --isolated the program runs in namespaces of its own, which bwrap makes. It reaches no network but the \
+        broker, sees neither the vault nor the daemon, nor other processes, and opens no Unix sockets. It reads files \
+        as before and writes in the current folder, which has to be a project's and not your home, in a /tmp of its \
+        own, and where --writable says.
+
         Other programs of the same user can read the environment of a running program, and programs that it starts \
         inherit it. Files are the better way for programs that can read secrets from files.
         """
@@ -79,6 +84,13 @@ struct RunCommand: DocumentedCommand {
             "A token that the program uses and never has",
             #"""
             keychain run --broker \
+                'GH_TOKEN=keychain://github/agent to https://api.github.com' \
+                -- ./agent
+            """#),
+        Example(
+            "The same for a program that reaches nothing else",
+            #"""
+            keychain run --isolated --others refuse --broker \
                 'GH_TOKEN=keychain://github/agent to https://api.github.com' \
                 -- ./agent
             """#),
@@ -142,6 +154,19 @@ struct RunCommand: DocumentedCommand {
             valueName: "path"), completion: .file())
     var authority: String?
 
+    @Flag(help: "Run the program where it reaches the broker, its folder and no other process.")
+    var isolated = false
+
+    @Option(
+        help: ArgumentHelp("A folder or file that the isolated program may write, too.", valueName: "path"),
+        completion: .directory)
+    var writable: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A folder or file that the isolated program does not see.", valueName: "path"),
+        completion: .directory)
+    var hidden: [String] = []
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
@@ -174,6 +199,13 @@ struct RunCommand: DocumentedCommand {
         guard !rules.isEmpty || others == .inspect && authority == nil else {
             throw ValidationError("--others and --broker-authority go with --broker")
         }
+        guard !isolated || !rules.isEmpty else { throw ValidationError("--isolated goes with --broker") }
+        guard isolated || writable.isEmpty && hidden.isEmpty else {
+            throw ValidationError("--writable and --hidden go with --isolated")
+        }
+        guard !isolated || !secretService else {
+            throw ValidationError("an isolated program opens no Unix socket: leave out --secret-service or --isolated")
+        }
         for rule in rules {
             guard let variable = rule.split(separator: "=").first, !names.contains(String(variable)) else {
                 throw ValidationError("a variable of --broker is named by another option, too: name each variable once")
@@ -192,11 +224,12 @@ struct RunCommand: DocumentedCommand {
     }
 
     func run() throws {
+        let places = isolated ? try IsolationPlaces(writable: writable, hidden: hidden) : nil
         let status = try SecretRun(
             variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
             lookup: SecretLookup(passcode, itemPassword, for: command[0]),
             secretService: secretService ? passcode : nil,
-            brokered: rules.isEmpty ? nil : BrokeredSecrets(rules, others: others, authority: authority)
+            brokered: rules.isEmpty ? nil : BrokeredSecrets(rules, others: others, authority: authority, places: places)
         ).run()
         throw ExitCode(status)
     }

@@ -29,13 +29,16 @@ struct RunProgram {
         path = found
     }
 
+    /// - Parameter path: Where it was found before.
+    init(_ name: String, at path: String) { (self.name, self.path) = (name, path) }
+
     private static func isFile(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
     /// The command's arguments, byte for byte as they were given: what follows the first `--`.
-    private static var arguments: [UnsafeMutablePointer<CChar>?] {
+    static var arguments: [UnsafeMutablePointer<CChar>?] {
         let all = (0..<Int(CommandLine.argc)).map { CommandLine.unsafeArgv[$0] }
         let command = all.drop { $0.map { strcmp($0, "--") != 0 } ?? true }.dropFirst()
         return command + [nil]

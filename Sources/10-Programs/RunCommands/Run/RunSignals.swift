@@ -2,9 +2,14 @@ import Bytes
 import CLibrary
 import CommandKit
 import Synchronization
+import SystemLibraries
 
 /// The child that signals are passed on to; 0 before there is one, -1 once it is gone.
 private let signaledChild = Atomic<Int32>(0)
+/// A descriptor of the process that gets the signals (pidfd_open(2)) where that is not the child; -1 without.
+private let signaledProcess = Atomic<Int32>(-1)
+/// `syscall(2)`, found before a handler needs it.
+private let call: (@convention(c) (Int, Int, Int, Int, Int, Int, Int) -> Int)? = libraryFunction("syscall")
 /// The signals that are still to be passed on: a bit for each number.
 private let waitingSignals = Atomic<UInt64>(0)
 /// Whether a signal came that means an end, since ``RunSignals/beginRestart()``.
@@ -27,7 +32,15 @@ private func sendWaitingSignals() {
     let child = signaledChild.load(ordering: .sequentiallyConsistent)
     guard child > 0 else { return }
     let waiting = waitingSignals.exchange(0, ordering: .sequentiallyConsistent)
-    for number in Int32(1)..<32 where waiting & 1 << UInt64(clamping: number) != 0 { kill(child, number) }
+    let process = Int(signaledProcess.load(ordering: .sequentiallyConsistent))
+    for number in Int32(1)..<32 where waiting & 1 << UInt64(clamping: number) != 0 {
+        if process >= 0 {
+            // pidfd_send_signal(2), which has this number on all architectures.
+            _ = call?(424, process, Int(number), 0, 0, 0, 0)
+        } else {
+            kill(child, number)
+        }
+    }
 }
 
 private func noteChild(_: Int32) {
@@ -41,7 +54,7 @@ private func noteChild(_: Int32) {
 ///
 /// Signals that were ignored when this process started stay ignored, also by the command.
 enum RunSignals {
-    private static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH]
+    static let passedOn = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH]
     /// Those that mean an end.
     private static let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
@@ -89,6 +102,14 @@ enum RunSignals {
         signaledChild.store(child, ordering: .sequentiallyConsistent)
         sendWaitingSignals()
         return child
+    }
+
+    /// Has signals go to another process than the child that ``begin(_:)`` starts. Is called while it starts it.
+    ///
+    /// - Parameter process: A descriptor of that process, which stays open.
+    static func direct(to process: Int32) {
+        _ = call
+        signaledProcess.store(process, ordering: .sequentiallyConsistent)
     }
 
     /// Has a byte written to `descriptor` whenever a child may have ended.

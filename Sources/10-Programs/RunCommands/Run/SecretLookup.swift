@@ -75,6 +75,9 @@ final class SecretLookup {
     /// Returns a session of the vault that asks nobody to unlock it.
     func quietSession() throws -> VaultSession { try openSession().withoutUnlocking }
 
+    /// Returns the path of the vault's folder; nil if a daemon has it that does not tell.
+    func pathOfVault() throws -> String? { try quietSession().perform(ReadStatus()).path }
+
     private func openSession() throws -> VaultSession {
         if let session { return session }
         let opened = try VaultSession.ofOwnerInPresentVault(passcode)

@@ -33,20 +33,23 @@ struct SecretRun {
         if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
         // Before this process has a secret.
         let starter = try secretService.map { _ in try FrontStarter(for: .programs) }
-        let broker = try brokered.map { _ in try BrokerProcess() }
+        var isolation = try brokered?.places.map { try Isolation($0) }
+        let broker = try brokered.map { try BrokerProcess(isIsolated: $0.places != nil) }
         defer { broker?.end() }
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         if broker == nil { lookup.close() }
+        try brokered?.lookUp(lookup)
         let environment = EnvironmentBlock()
         for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
         guard isMasking || secretService != nil || broker != nil || !values.files.isEmpty else {
             throw program.replaceThisProcess(environment)
         }
-        OwnMemory.hide()
+        // An isolated program sees no other process, and a daemon of the same user goes on to see who asks.
+        if isolation == nil { OwnMemory.hide() }
         RunSignals.catchAll()
         guard secretService != nil || broker != nil || !values.files.isEmpty else {
-            return try supervise(program, environment, masked)
+            return try supervise(masked) { try program.start(environment, output: $0) }
         }
         let folder = try MemoryFolder(otherwise: "use --env")
         defer { folder.remove() }
@@ -54,11 +57,16 @@ struct SecretRun {
         if let broker, let brokered {
             let witness = try brokered.begin(broker, lookup, for: self.program, in: folder, environment)
             try broker.follow { witness.take($0) }
+            try isolation?.hide(vaultAt: lookup.pathOfVault())
         }
         for (variable, value) in values.files {
             try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
         }
-        return try supervise(program, environment, masked)
+        let path = folder.path
+        return try supervise(masked) { [isolation] output in
+            guard let isolation, let broker else { return try program.start(environment, output: output) }
+            return try isolation.start(program, environment, showing: path, for: broker, output: output)
+        }
     }
 
     /// Serves the program on a socket in `folder`, which it takes for its session bus.
@@ -111,18 +119,20 @@ struct SecretRun {
     }
 
     /// Starts the program and stays beside it until it ends.
+    ///
+    /// - Parameter start: Takes descriptors 1 and 2 of the program; nil for those of this process.
     private func supervise(
-        _ program: RunProgram, _ environment: EnvironmentBlock, _ masked: [SecretBytes]
+        _ masked: [SecretBytes], _ start: ((standard: Int32, error: Int32)?) throws -> pid_t
     ) throws -> Int32 {
         guard isMasking else {
             if let signal = RunSignals.early { return 128 + signal }
-            let child = try RunSignals.begin { try program.start(environment, output: nil) }
+            let child = try RunSignals.begin { try start(nil) }
             return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
         }
         var output = try MaskedOutput(masking: masked)
         if let signal = RunSignals.early { return 128 + signal }
         let writers = output.writers
-        let child = try RunSignals.begin { try program.start(environment, output: writers) }
+        let child = try RunSignals.begin { try start(writers) }
         return output.run(for: child)
     }
 }

@@ -1,0 +1,64 @@
+import Bytes
+import CLibrary
+import CommandKit
+import SystemLibraries
+
+/// What runs inside of the isolation before the program, and becomes the program.
+package enum IsolatedStart {
+    /// The first argument of this program that asks for it.
+    package static let name = "isolated-start"
+    /// The second one, to end at once: everything that the start needs is there.
+    static let check = "check"
+    /// The descriptor of the socket to `keychain run`.
+    static let link: Int32 = 3
+
+    /// - Parameter arguments: The command line, with the program's name.
+    package static func main(_ arguments: [String]) -> Never {
+        guard arguments.count > 3 else { exit(arguments.last == check ? 0 : ExitStatus.usage) }
+        guard let listener = listener() else { end("no socket can be made for the broker", errno) }
+        // pidfd_open(2), which has this number on all architectures.
+        let own = Int32(truncatingIfNeeded: systemCall(434, Int(getpid())))
+        guard own >= 0 else { end("the program cannot be named", errno) }
+        guard PassedDescriptors.send([listener, own], with: [1], over: link) else { end("no broker", errno) }
+        // Nobody is there to answer if `keychain run` was killed.
+        guard PassedDescriptors.receive(from: link) != nil else { exit(ExitStatus.other) }
+        // What is open besides 0, 1 and 2 closes when the program replaces this one.
+        leaveGroup()
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        for number in RunSignals.passedOn { sigaddset(&blocked, number) }
+        sigprocmask(SIG_UNBLOCK, &blocked, nil)
+        let name = RunProgram.arguments.first?.map { String(cString: $0) }
+        let program = RunProgram(name ?? arguments[2], at: arguments[2])
+        let failure = program.replaceThisProcess(EnvironmentBlock())
+        CommandNote.show(failure.message)
+        exit(failure.exitCode)
+    }
+
+    /// Listens at the place of the broker, on a loopback interface that only the program has.
+    private static func listener() -> Int32? {
+        let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let socket = socket(AF_INET, type, 0)
+        guard socket >= 0 else { return nil }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(clamping: AF_INET)
+        address.sin_port = in_port_t(clamping: Isolation.port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let isBound = withUnsafeBytes(of: &address) { bytes in
+            bind(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(clamping: bytes.count))
+        }
+        return isBound == 0 && listen(socket, 512) == 0 ? socket : nil
+    }
+
+    /// Leaves the group of processes outside, which gets what the program sends to its own group. With a terminal the
+    /// program stays in it: it would not read from the terminal otherwise.
+    private static func leaveGroup() {
+        let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        if terminal < 0 { setpgid(0, 0) } else { close(terminal) }
+    }
+
+    private static func end(_ what: String, _ code: Int32) -> Never {
+        CommandNote.show(Failure.system(what, code).message)
+        exit(ExitStatus.other)
+    }
+}
