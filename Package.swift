@@ -374,9 +374,9 @@ if !isFetched {
             "DatabaseVFS", "KeychainModel", "ProcessVault", "StatusCodes", "StoredKeys", "SystemLibraries",
             "SystemSQLite", "VaultInterface", arguments),
         module(
-            "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "Frames", "KeychainModel",
-            "PrivateFiles",
-            "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
+            "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "Frames", "KeychainDaemon",
+            "KeychainModel", "PasswordGeneration", "PrivateFiles", "ProcessVault", "SecretService", "StatusCodes",
+            "StoredKeys", "SystemBus", "SystemLibraries", "VaultInterface",
             arguments),
         module(
             "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",

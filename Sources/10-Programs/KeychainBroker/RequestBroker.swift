@@ -20,7 +20,7 @@ final class RequestBroker: Sendable {
     let link: BrokerLink
     private let others: BrokerSettings.Others
     /// `Proxy-Authorization`, as the program has to send it.
-    private let credentials: String
+    let credentials: String
     let token: String
 
     init(_ start: BrokerStart, _ link: BrokerLink, on group: MultiThreadedEventLoopGroup) throws {

@@ -13,6 +13,8 @@ final class BrokerProcess: Sendable {
     private let descriptor: Int32
     /// Whether this process ends it.
     private let isEnded = Mutex(false)
+    /// Held while a message is sent: several threads do.
+    private let sending = Mutex(())
 
     /// Starts it. This process must have no secret yet.
     init() throws(Failure) {
@@ -82,8 +84,10 @@ final class BrokerProcess: Sendable {
         }
     }
 
-    /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone.
-    func follow(_ take: @escaping @Sendable (BrokerMessage) -> Void) throws(Failure) {
+    /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone, and then `end`.
+    func follow(
+        _ take: @escaping @Sendable (BrokerMessage) -> Void, end: @escaping @Sendable () -> Void = {}
+    ) throws(Failure) {
         let isStarted = DetachedThread.start("broker") { [self] in
             let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
             while (try? socket.receiveFrame(
@@ -92,6 +96,7 @@ final class BrokerProcess: Sendable {
             {
                 take(message)
             }
+            end()
             guard !isEnded.withLock(\.self) else { return }
             CommandNote.show("keychain-broker ended: the program's requests fail from now on")
         }
@@ -102,7 +107,9 @@ final class BrokerProcess: Sendable {
         let buffer = FrameBuffer()
         message.encode(to: buffer)
         // A broker that is gone answers no request either.
-        try? FrameSocket(descriptor, ownsDescriptor: false).send(buffer, within: .seconds(30))
+        sending.withLock { _ in
+            try? FrameSocket(descriptor, ownsDescriptor: false).send(buffer, within: .seconds(30))
+        }
     }
 
     /// Ends it, and with it all connections.

@@ -48,7 +48,7 @@ final class BrokerWitness: Sendable {
                 process.send(.value(number, isAllowed(purpose) ? held[number] : nil))
             }
             if !isStarted { process.send(.value(number, nil)) }
-        case .start, .value, .ready, .failed: break
+        case .start, .value, .call, .cancel, .ready, .failed, .answer: break
         }
     }
 
