@@ -40,7 +40,7 @@ final class LinkCalls: Sendable {
             return (BrokerAnswer(number: call.number, end: error.reason), [])
         }
         let target = linked.target
-        if target.isSecure, case .refuse(let reason) = broker.plan(target.host, target.port) {
+        if case .refuse(let reason) = broker.plan(target.host, target.port) {
             let record = BrokeredRequest(
                 .refused, host: target.host, port: target.port, method: target.method, path: target.path,
                 reason: reason)

@@ -87,7 +87,11 @@ final class BrokerCalls: Sendable {
             let host = state.withLock(\.host)
             let witness = BrokerWitness(
                 process, session, program: host.map { "mcp \($0)" } ?? "mcp", rules: brokered.items, held: held)
-            try process.follow { [self] in take($0, witness) } end: { [self] in leave() }
+            try process.follow { [self] in
+                take($0, witness)
+            } end: { [self] in
+                leave()
+            }
             begin.lookup = nil
         }
     }

@@ -15,10 +15,10 @@ struct CreateTool: McpTool {
     static let description: [String: JSONValue] = [
         "title": "New password",
         "description": """
-            Makes up a password and stores it in the keychain under a new name. The password is not shown, and an item \
-            that is there is never replaced. Without arguments for the kind, it has \(usualLength) letters, digits and \
-            symbols.
-            """,
+        Makes up a password and stores it in the keychain under a new name. The password is not shown, and an item \
+        that is there is never replaced. Without arguments for the kind, it has \(usualLength) letters, digits and \
+        symbols.
+        """,
         "inputSchema": [
             "type": "object", "additionalProperties": false, "required": ["service", "account"],
             "properties": [
@@ -63,7 +63,7 @@ struct CreateTool: McpTool {
             throw purpose.replacementRefusal("'\(service.escapedForTerminal)'")
         }
         if items.group == nil { try OtherTool.refuseUnknownCopy() }
-        let session = try items.session()
+        let session = try items.session(true)
         guard try !isThere(service, account, session) else { throw Self.exists }
         var attributes: ItemAttributes = [.service: .string(service), .account: .string(account)]
         attributes[.comment] = comment.map { .string($0) }
@@ -88,11 +88,12 @@ struct CreateTool: McpTool {
     private static let exists = Failure(
         status: errSecDuplicateItem, "an item has this name already, and was not changed: choose another name")
 
-    /// Whether an item in any group has the name, expired and guarded ones included.
+    /// Whether an item in any group has the name, expired and guarded ones included: with two of them, programs that
+    /// name no group would find neither.
     private func isThere(_ service: String, _ account: String, _ session: VaultSession) throws -> Bool {
         var query = ItemQuery(
             itemClass: .genericPassword, attributes: [.service: .string(service), .account: .string(account)],
-            accessGroup: items.group, synchronizable: .any)
+            synchronizable: .any)
         query.reports = [.guarded, .withheld]
         query.includesExpired = true
         query.authentication = AuthenticationOptions(interaction: .skip)

@@ -13,10 +13,10 @@ struct ListTool: McpTool {
     static let description: [String: JSONValue] = [
         "title": "Names of secrets",
         "description": """
-            Lists the secrets that `http_request` can use: the placeholder of each, its servers, the methods and the \
-            places where it may stand. If the owner of the keychain allows it, it lists the names of the other items, \
-            too. It never shows a value.
-            """,
+        Lists the secrets that `http_request` can use: the placeholder of each, its servers, the methods and the \
+        places where it may stand. If the owner of the keychain allows it, it lists the names of the other items, \
+        too. It never shows a value.
+        """,
         "inputSchema": ["type": "object", "additionalProperties": false, "properties": [:]],
         "annotations": ["readOnlyHint": true, "openWorldHint": false],
     ]
@@ -78,8 +78,8 @@ struct ListTool: McpTool {
 struct AgentItems: Sendable {
     /// The only group of items that it sees and makes; nil for the groups of the owner's tool.
     var group: String?
-    /// Opens the vault.
-    var session: @Sendable () throws -> VaultSession
+    /// Opens the vault, and makes one first if there is none and it is told to.
+    var session: @Sendable (_ makesVault: Bool) throws -> VaultSession
 
     /// The passwords, without values. Nobody is asked: the names of items that need a person need nobody.
     func list() throws -> [StoredItem] {
@@ -87,7 +87,7 @@ struct AgentItems: Sendable {
         query.reports = [.guarded]
         query.authentication = AuthenticationOptions(interaction: .skip)
         var guarded: [StoredItem] = []
-        let session = try session()
+        let session = try session(false)
         do {
             let found = try session.perform(CopyItems(query, includingValues: false)) { part in
                 if case .guarded(let item) = part { guarded.append(item) }

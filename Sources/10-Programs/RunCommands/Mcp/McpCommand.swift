@@ -101,10 +101,10 @@ struct McpCommand: DocumentedCommand {
         defer { broker?.end() }
         OwnMemory.hide()
         let descriptor = passcode.descriptor
-        let items = AgentItems(group: group) {
+        let items = AgentItems(group: group) { makesVault in
             var passcode = PasscodeInput.none
             passcode.descriptor = descriptor
-            return try VaultSession.ofOwner(passcode)
+            return makesVault ? try VaultSession.ofOwner(passcode) : try VaultSession.ofOwnerInPresentVault(passcode)
         }
         var tools: [any McpTool] = [ListTool(rules: broker?.rules ?? [], items: listsItems ? items : nil)]
         if let broker { tools.append(RequestTool(broker: broker)) }
@@ -115,6 +115,9 @@ struct McpCommand: DocumentedCommand {
             CLibrary.exit(ExitStatus.other)
         }
         let server = McpServer(tools, version: DaemonProgram.version, output: output) { broker?.greet($0) }
+        if isatty(0) == 1 {
+            CommandNote.show("this is for the host of an agent, which writes messages of JSON: end it with Control-D")
+        }
         var input = McpInput(0)
         while let line = input.next() {
             switch line {

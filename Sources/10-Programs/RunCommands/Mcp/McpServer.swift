@@ -25,7 +25,8 @@ final class McpServer: Sendable {
     private let greet: @Sendable (String) -> Void
 
     init(
-        _ tools: [any McpTool], version: String, output: McpOutput, greet: @escaping @Sendable (String) -> Void = { _ in }
+        _ tools: [any McpTool], version: String, output: McpOutput,
+        greet: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.tools = tools
         self.version = version
@@ -41,7 +42,8 @@ final class McpServer: Sendable {
         }
         guard case .array(let batch) = message else { return take(message, answer) }
         guard state.withLock(\.revision) == Self.revisionWithBatches else {
-            return answer.take(McpError.invalidRequest("this revision of the protocol has no batches").response(to: nil))
+            return answer.take(
+                McpError.invalidRequest("this revision of the protocol has no batches").response(to: nil))
         }
         guard !batch.isEmpty else {
             return answer.take(McpError.invalidRequest("a batch has at least one message").response(to: nil))

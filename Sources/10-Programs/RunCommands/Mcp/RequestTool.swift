@@ -11,14 +11,14 @@ struct RequestTool: McpTool {
     static let description: [String: JSONValue] = [
         "title": "HTTP request with a secret",
         "description": """
-            Makes one HTTP request and returns the answer. Write {{NAME}} where the secret NAME belongs, such as \
-            "Authorization": "Bearer {{NAME}}". The secret is put in on the way to the server, and only where \
-            `list_secrets` allows it: at its servers, with its methods, in its places. The placeholder has to be the \
-            whole value: of a header apart from a word such as Bearer, of a segment of the path, of a value of the query \
-            or the form, of a string of JSON. A JSON body needs the header Content-Type: application/json, and a form \
-            application/x-www-form-urlencoded. Secrets in answers are replaced by asterisks. Redirects are not followed: \
-            ask for their target with another call.
-            """,
+        Makes one HTTP request and returns the answer. Write {{NAME}} where the secret NAME belongs, such as \
+        "Authorization": "Bearer {{NAME}}". The secret is put in on the way to the server, and only where \
+        `list_secrets` allows it: at its servers, with its methods, in its places. The placeholder has to be the \
+        whole value: of a header apart from a word such as Bearer, of a segment of the path, of a value of the query \
+        or the form, of a string of JSON. A JSON body needs the header Content-Type: application/json, and a form \
+        application/x-www-form-urlencoded. Secrets in answers are replaced by asterisks. Redirects are not followed: \
+        ask for their target with another call.
+        """,
         "inputSchema": [
             "type": "object", "additionalProperties": false, "required": ["url"],
             "properties": [
@@ -46,7 +46,9 @@ struct RequestTool: McpTool {
                 ],
             ],
         ],
-        "annotations": ["readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true],
+        "annotations": [
+            "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true,
+        ],
     ]
 
     /// Of the body of an answer, in bytes.
