@@ -49,6 +49,8 @@ struct Exchange {
                 .passed, host: target.host, port: target.port, method: target.method, path: target.path))
         do {
             let outgoing = try await prepare(target, uri, &account.record, answers)
+            // A person may have said yes after the program went away.
+            try Task.checkCancellation()
             try await carry(outgoing, target, &account, answers)
         } catch let error as AnswerIsLong {
             await close(&account)

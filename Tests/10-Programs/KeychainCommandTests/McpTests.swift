@@ -114,20 +114,24 @@ import Testing
         #expect(text == ["after | 200 | text", "\(count) {True}", "0"], "\(text)")
     }
 
+    /// A daemon with a passcode, which a pinentry gives as the file `answer` says.
+    private static let daemon = """
+        printf code | keychain passcode set --new-passcode-fd 0 > /dev/null 2>&1 || exit 1
+        export KEYCHAIN_PINENTRY="$peers/pinentry.py"
+        vault=$KEYCHAIN_HOME; unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
+        keychaind --home "$vault" --entitlements "$HOME/none" --no-lock-signals --log error \
+            --socket "$KEYCHAIN_SOCKET" 2> daemon.log & daemon=$!
+        trap 'kill $daemon 2> /dev/null; wait $daemon 2> /dev/null' EXIT
+        until [ -S "$KEYCHAIN_SOCKET" ]; do kill -0 $daemon || exit 99; sleep 0.05; done
+        printf code | keychain unlock --passcode-fd 0 > /dev/null || exit 98
+        """
+
     /// A person is asked beside the agent, once, and the answer holds for what follows.
     @Test(arguments: ["code", "no"])
     func aPersonIsAsked(_ answer: String) throws {
         let text = try lines(
             """
-            printf code | keychain passcode set --new-passcode-fd 0 > /dev/null 2>&1 || exit 1
-            printf code > answer
-            export KEYCHAIN_PINENTRY="$peers/pinentry.py"
-            vault=$KEYCHAIN_HOME; unset KEYCHAIN_HOME; export KEYCHAIN_SOCKET="$HOME/run/socket"
-            keychaind --home "$vault" --entitlements "$HOME/none" --no-lock-signals --log error \
-                --socket "$KEYCHAIN_SOCKET" 2> daemon.log & daemon=$!
-            trap 'kill $daemon 2> /dev/null; wait $daemon 2> /dev/null' EXIT
-            until [ -S "$KEYCHAIN_SOCKET" ]; do kill -0 $daemon || exit 99; sleep 0.05; done
-            printf code | keychain unlock --passcode-fd 0 > /dev/null || exit 98
+            \(Self.daemon)
             printf %s '\(answer)' > answer
             client ask --broker "TOKEN=keychain://api/token to $server ask"
             grep -c "use TOKEN at api.example.test (GET /echo)" dialogs
@@ -140,6 +144,21 @@ import Testing
                     + "from now on", count: 2)
             : Array(repeating: "asked | 200 | text | secrets: ['TOKEN'] | masked", count: 2)
         #expect(text == expected + ["0", "1"], "\(text)")
+    }
+
+    /// A yes that comes after the end of the request sends nothing any more.
+    @Test func aLateYes() throws {
+        let text = try lines(
+            """
+            \(Self.daemon)
+            client late --broker "TOKEN=keychain://api/token to $server ask"
+            grep -c /echo/late server/requests.jsonl; true
+            """)
+        #expect(
+            text == [
+                "late | error: the request failed: the request was ended after 1 seconds",
+                "then | 200 | text | secrets: ['TOKEN'] | masked", "0", "0",
+            ], "\(text)")
     }
 
     /// A new password is in the vault and in no byte that the host gets. An item that is there stays as it is.

@@ -137,7 +137,7 @@ struct RequestTool: McpTool {
     /// - Parameter isCut: Whether the last character may lack bytes.
     /// - Returns: Nil for bytes that are no text.
     private static func text(_ body: [UInt8], isCut: Bool) -> String? {
-        guard !body.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D && $0 != 0x1B }) else {
+        guard !body.contains(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }) else {
             return nil
         }
         for count in 0...(isCut ? 3 : 0) where count <= body.count {

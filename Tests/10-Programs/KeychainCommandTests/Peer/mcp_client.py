@@ -111,6 +111,19 @@ async def ask(session):
             "http_request", {"url": url, "headers": {"Authorization": "Bearer {{TOKEN}}"}}))
 
 
+async def late(session):
+    """Nobody answers before the request is over, and then somebody says yes."""
+    url = f"{API}:{PORTS['tls']}/echo"
+    secret = {"headers": {"Authorization": "Bearer {{TOKEN}}"}}
+    with open("answer", "w") as file: file.write("wait")
+    call = asyncio.create_task(session.call_tool("http_request", {"url": url + "/late", "timeout_seconds": 1, **secret}))
+    while not os.path.exists("dialogs"): await asyncio.sleep(0.05)
+    await asyncio.sleep(1.5)
+    with open("answer", "w") as file: file.write("code")
+    report("late", await call)
+    report("then", await session.call_tool("http_request", {"url": url, **secret}))
+
+
 async def create(session):
     for arguments in (
         {"service": "db", "account": "app"}, {"service": "db", "account": "app"}, {"service": "api", "account": "token"},
@@ -280,7 +293,7 @@ def fuzz(log, command):
 
 
 def main(task, log, _, *command):
-    tasks = {"tour": tour, "concurrent": concurrent, "ask": ask, "create": create}
+    tasks = {"tour": tour, "concurrent": concurrent, "ask": ask, "late": late, "create": create}
     if task in tasks: official(tasks[task], log, command)
     else: {"raw": raw, "kill": kill, "end": end, "fuzz": fuzz}[task](log, command)
 
