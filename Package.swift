@@ -379,8 +379,8 @@ if !isFetched {
             "SystemSQLite", "VaultInterface", arguments),
         module(
             "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "DaemonLink", "Frames",
-            "KeychainModel", "PrivateFiles",
-            "ProcessVault", "SecretService", "StatusCodes", "SystemBus", "SystemLibraries", "VaultInterface",
+            "KeychainDaemon", "KeychainModel", "PasswordGeneration", "PrivateFiles", "ProcessVault", "SecretService",
+            "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries", "VaultInterface",
             arguments),
         module(
             "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",

@@ -7,21 +7,28 @@ import Frames
 import Synchronization
 import SystemLibraries
 
-/// The broker's end of the socket to `keychain run`.
+/// The broker's end of the socket to `keychain run` or `keychain mcp`.
 final class BrokerLink: Sendable {
     private let descriptor: Int32
     /// Sends one message after the other, so that no event loop waits for a reader that is slow.
     private let sender = DispatchQueue(label: "link")
     private let waiting = Mutex<[Int: [CheckedContinuation<SecretBytes?, Never>]]>([:])
+    /// The calls that come over the socket, and the ends of calls. `keychain mcp` bounds how many there are.
+    let calls: AsyncStream<BrokerMessage>
+    private let callSource: AsyncStream<BrokerMessage>.Continuation
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        (calls, callSource) = AsyncStream.makeStream()
+    }
 
     /// Reads the first message.
     ///
     /// - Throws: ``SocketError`` or `FrameError`.
     func start() throws -> BrokerStart {
         let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
-        try socket.receiveFrame(into: frame, limit: BrokerMessage.longest, first: .seconds(60), rest: .seconds(60))
+        // A person may have to unlock the vault first. The socket ends with the other process.
+        try socket.receiveFrame(into: frame, limit: BrokerMessage.longest, first: nil, rest: .seconds(60))
         guard case .start(let start) = try BrokerMessage(frame) else { throw FrameError("another first message") }
         return start
     }
@@ -32,14 +39,24 @@ final class BrokerLink: Sendable {
             let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
             while (try? socket.receiveFrame(
                 into: frame, limit: BrokerMessage.longest, first: nil, rest: .seconds(60))) != nil,
-                case .value(let number, let secret)? = try? BrokerMessage(frame)
+                let message = try? BrokerMessage(frame), take(message)
             {
                 frame.recycle()
-                let continuations = waiting.withLock { $0.removeValue(forKey: number) } ?? []
-                for continuation in continuations { continuation.resume(returning: secret) }
             }
             end()
         }
+    }
+
+    /// - Returns: Whether it is one that may come.
+    private func take(_ message: BrokerMessage) -> Bool {
+        switch message {
+        case .value(let number, let secret):
+            let continuations = waiting.withLock { $0.removeValue(forKey: number) } ?? []
+            for continuation in continuations { continuation.resume(returning: secret) }
+        case .call, .cancel: callSource.yield(message)
+        case .start, .ready, .failed, .wanted, .record, .answer: return false
+        }
+        return true
     }
 
     /// Sends a message, and returns when `keychain run` has it in its socket: nothing happens unrecorded.

@@ -8,10 +8,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Synchronization
 
 /// One request of the program and its answer.
 struct Exchange {
-    typealias Answers = NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    typealias Answers = any AnswerWriter
 
     /// Why a request does not go out.
     struct Refusal: Error {
@@ -37,7 +38,7 @@ struct Exchange {
         let target: BrokerRequest
         let uri: String
         do { (target, uri) = try self.target() } catch {
-            await broker.record(
+            await record(
                 BrokeredRequest(
                     .refused, host: server?.host ?? "", port: server?.port ?? 0,
                     method: request.head.method.rawValue, reason: error.reason))
@@ -48,7 +49,12 @@ struct Exchange {
                 .passed, host: target.host, port: target.port, method: target.method, path: target.path))
         do {
             let outgoing = try await prepare(target, uri, &account.record, answers).request
+            // A person may have said yes after the program went away.
+            try Task.checkCancellation()
             try await carry(outgoing, target, &account, answers)
+        } catch let error as AnswerIsLong {
+            await close(&account)
+            throw error
         } catch {
             let isBegun = account.record.status != nil
             let refusal = note(error, &account.record)
@@ -78,7 +84,12 @@ struct Exchange {
         guard !account.isClosed else { return }
         account.isClosed = true
         account.record.sent = request.progress.bytes
-        await broker.record(account.record)
+        await record(account.record)
+    }
+
+    private func record(_ record: BrokeredRequest) async {
+        request.progress.record.withLock { $0 = record }
+        await broker.record(record)
     }
 
     /// Notes why a request failed.

@@ -6,7 +6,7 @@ import Foundation
 import KeychainDaemon
 import NIOPosix
 
-/// The program: `keychain-broker`. `keychain run --broker` starts it, with a socket as descriptor 3.
+/// The program: `keychain-broker`. `keychain run --broker` and `keychain mcp` start it, with a socket as descriptor 3.
 @main
 enum Program {
     /// A connection of the program takes two descriptors, and other users of the machine may take some.
@@ -25,7 +25,7 @@ enum Program {
         }
         guard CommandLine.arguments.count == 2, CommandLine.arguments[1] == "--link" else {
             FileHandle.standardError.write(
-                Data("keychain-broker is a part of `keychain run --broker`, which starts it\n".utf8))
+                Data("keychain-broker is a part of `keychain run --broker` and `keychain mcp`, which start it\n".utf8))
             exit(64)
         }
         raiseDescriptorLimit()
@@ -45,6 +45,10 @@ enum Program {
             }
             guard isFollowed else { exit(71) }
             let broker = try RequestBroker(start, link, on: MultiThreadedEventLoopGroup.singleton)
+            guard start.settings.isProxy else {
+                await link.send(.ready(BrokerPlace(port: 0, token: "", certificate: "")))
+                return await LinkCalls(broker).serve()
+            }
             func say(_ port: Int) async {
                 await link.send(
                     .ready(BrokerPlace(port: port, token: broker.token, certificate: broker.authority.certificate)))

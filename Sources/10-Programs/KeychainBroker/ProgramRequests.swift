@@ -14,8 +14,9 @@ struct IncomingRequest: Sendable {
     var body = Body()
     let progress = Progress()
 
-    /// How much of the body has come.
+    /// How much of the body has come, and what was recorded of the request.
     final class Progress: Sendable {
+        let record = Mutex<BrokeredRequest?>(nil)
         private let count = Atomic<Int64>(0)
         private let end = Atomic(false)
         var bytes: Int64 { count.load(ordering: .relaxed) }

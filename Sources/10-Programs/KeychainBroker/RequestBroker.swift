@@ -22,7 +22,7 @@ final class RequestBroker: Sendable {
     private let webSocketSettings: TLSConfiguration
     private let webSocketContext = Mutex<NIOSSLContext?>(nil)
     /// `Proxy-Authorization`, as the program has to send it.
-    private let credentials: String
+    let credentials: String
     let token: String
 
     init(_ start: BrokerStart, _ link: BrokerLink, on group: MultiThreadedEventLoopGroup) throws {

@@ -5,6 +5,7 @@ package enum RunCommands: CommandModule {
     package static func command(named name: String) -> (any DocumentedCommand.Type)? {
         switch name {
         case "run": RunCommand.self
+        case "mcp": McpCommand.self
         case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         default: nil

@@ -12,6 +12,10 @@ package enum BrokerMessage: Sendable {
     case start(BrokerStart)
     /// To the broker: the answer to ``wanted(_:_:)``; no value if nobody allows it.
     case value(Int, SecretBytes?)
+    /// To the broker: a request to make, and its body.
+    case call(BrokerCall, [UInt8])
+    /// To the broker: nobody waits for this call any more.
+    case cancel(Int)
     /// From the broker: it listens.
     case ready(BrokerPlace)
     /// From the broker: it cannot begin.
@@ -20,15 +24,17 @@ package enum BrokerMessage: Sendable {
     case wanted(Int, String)
     /// From the broker: what happened with a request.
     case record(BrokeredRequest)
+    /// From the broker: what came of a call, and the body of the answer.
+    case answer(BrokerAnswer, [UInt8])
 
     /// In bytes.
     package static let longest = 16 << 20
 
     private enum Kind: UInt8 {
         case start = 1
-        case value
+        case value, call, cancel
         case ready = 65
-        case failed, wanted, record
+        case failed, wanted, record, answer
     }
 
     package func encode(to buffer: FrameBuffer) {
@@ -46,6 +52,8 @@ package enum BrokerMessage: Sendable {
                 buffer.append(UInt32(clamping: number))
                 buffer.append(optional: secret) { buffer.append($0) }
             }
+        case .call(let call, let body): Self.append(Kind.call, call, body, to: buffer)
+        case .cancel(let number): buffer.appendFrame(Kind.cancel.rawValue) { buffer.append(UInt32(clamping: number)) }
         case .ready(let place): buffer.appendFrame(Kind.ready.rawValue) { buffer.append(Self.json(place)) }
         case .failed(let reason): buffer.appendFrame(Kind.failed.rawValue) { buffer.append(reason) }
         case .wanted(let number, let purpose):
@@ -54,6 +62,14 @@ package enum BrokerMessage: Sendable {
                 buffer.append(purpose)
             }
         case .record(let record): buffer.appendFrame(Kind.record.rawValue) { buffer.append(Self.json(record)) }
+        case .answer(let answer, let body): Self.append(Kind.answer, answer, body, to: buffer)
+        }
+    }
+
+    private static func append(_ kind: Kind, _ head: some Encodable, _ body: [UInt8], to buffer: FrameBuffer) {
+        buffer.appendFrame(kind.rawValue) {
+            buffer.append(json(head))
+            body.withUnsafeBytes { buffer.append(counted: $0) }
         }
     }
 
@@ -76,12 +92,19 @@ package enum BrokerMessage: Sendable {
             self = .value(
                 number,
                 try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
+        case .call:
+            let call: BrokerCall = try Self.read(&reader)
+            self = .call(call, Array(try reader.counted(limit: Self.longest)))
+        case .cancel: self = .cancel(Int(try reader.integer(UInt32.self)))
         case .ready: self = .ready(try Self.read(&reader))
         case .failed: self = .failed(try reader.string(limit: Self.longest))
         case .wanted:
             let number = Int(try reader.integer(UInt32.self))
             self = .wanted(number, try reader.string(limit: Self.longest))
         case .record: self = .record(try Self.read(&reader))
+        case .answer:
+            let answer: BrokerAnswer = try Self.read(&reader)
+            self = .answer(answer, Array(try reader.counted(limit: Self.longest)))
         }
         try reader.finish()
     }
@@ -122,15 +145,18 @@ package struct BrokerSettings: Codable, Sendable {
     /// The port at which the program finds the broker, if it has a loopback interface of its own: the broker gets
     /// the socket there over its descriptor 4. Nil for a port of this machine that is free.
     package var port: Int?
+    /// Whether it listens for a program. Without, it makes the calls that come over the socket, and those alone.
+    package var isProxy: Bool
 
     package init(
-        rules: [BrokerRule], others: Others, authorities: String, certificates: String, port: Int? = nil
+        rules: [BrokerRule], others: Others, authorities: String, certificates: String, port: Int? = nil,
+        isProxy: Bool = true
     ) {
         self.rules = rules
         self.others = others
         self.authorities = authorities
         self.certificates = certificates
-        self.port = port
+        (self.port, self.isProxy) = (port, isProxy)
     }
 }
 

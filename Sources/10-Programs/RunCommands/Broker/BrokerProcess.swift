@@ -15,6 +15,8 @@ final class BrokerProcess: Sendable {
     private let second: Int32
     /// Whether this process ends it.
     private let isEnded = Mutex(false)
+    /// Held while a message is sent: several threads do.
+    private let sending = Mutex(())
 
     /// Starts it. This process must have no secret yet.
     ///
@@ -104,8 +106,10 @@ final class BrokerProcess: Sendable {
     /// - Returns: False, with `errno` set, if it is gone.
     func take(listener: Int32) -> Bool { PassedDescriptors.send([listener], with: [1], over: second) }
 
-    /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone.
-    func follow(_ take: @escaping @Sendable (BrokerMessage) -> Void) throws(Failure) {
+    /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone, and then `end`.
+    func follow(
+        _ take: @escaping @Sendable (BrokerMessage) -> Void, end: @escaping @Sendable () -> Void = {}
+    ) throws(Failure) {
         let isStarted = DetachedThread.start("broker") { [self] in
             let (socket, frame) = (FrameSocket(descriptor, ownsDescriptor: false), FrameBuffer())
             while (try? socket.receiveFrame(
@@ -114,6 +118,7 @@ final class BrokerProcess: Sendable {
             {
                 take(message)
             }
+            end()
             guard !isEnded.withLock(\.self) else { return }
             CommandNote.show("keychain-broker ended: the program's requests fail from now on")
         }
@@ -124,7 +129,9 @@ final class BrokerProcess: Sendable {
         let buffer = FrameBuffer()
         message.encode(to: buffer)
         // A broker that is gone answers no request either.
-        try? FrameSocket(descriptor, ownsDescriptor: false).send(buffer, within: .seconds(30))
+        sending.withLock { _ in
+            try? FrameSocket(descriptor, ownsDescriptor: false).send(buffer, within: .seconds(30))
+        }
     }
 
     /// Ends it, and with it all connections.

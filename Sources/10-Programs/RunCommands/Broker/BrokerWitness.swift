@@ -49,7 +49,7 @@ final class BrokerWitness: Sendable {
             }
             if !isStarted { process.send(.value(number, nil)) }
         case .failed(let reason): CommandNote.show("keychain-broker failed: \(reason)".escapedForTerminal)
-        case .start, .value, .ready: break
+        case .start, .value, .call, .cancel, .ready, .answer: break
         }
     }
 

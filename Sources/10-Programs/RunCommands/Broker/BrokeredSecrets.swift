@@ -56,22 +56,8 @@ struct BrokeredSecrets {
         _ environment: EnvironmentBlock
     ) throws -> BrokerWitness {
         let session = try lookup.quietSession()
-        if rules.contains(where: \.rule.isAsking), try !session.perform(ReadPresenceAvailability()).isPasscodeSet {
-            throw Failure(
-                status: errSecParam,
-                "a rule says 'ask', which needs a passcode for the vault: set one with `keychain passcode set`")
-        }
-        var held: [Int: SecretBytes] = [:]
-        var secrets: [BrokerStart.Secret] = []
-        for (rule, reference) in rules {
-            let value = try Self.usable(lookup.secret(reference, at: rule.variable), rule)
-            // Two rules for one variable have one placeholder.
-            let known = zip(rules, secrets).first { $0.0.rule.variable == rule.variable }?.1.placeholder
-            let placeholder = known ?? Placeholder.make(for: value)
-            if rule.isAsking { held[secrets.count] = value }
-            secrets.append(.init(placeholder: placeholder, value: rule.isAsking ? nil : value))
-        }
-        let authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) } ?? ""
+        let (secrets, held) = try collect(lookup, session)
+        let authorities = try authorities()
         let settings = BrokerSettings(
             rules: rules.map(\.rule), others: others, authorities: authorities,
             certificates: "\(folder.path)/\(Self.certificates)", port: places.map { _ in Isolation.port })
@@ -84,10 +70,45 @@ struct BrokeredSecrets {
         for name in Self.certificateFiles { try environment.set(name, to: certificates) }
         try environment.set("NODE_USE_ENV_PROXY", to: "1")
         for ((rule, _), secret) in zip(rules, secrets) { try environment.set(rule.variable, to: secret.placeholder) }
-        let named = rules.map { rule, reference in
+        return BrokerWitness(process, session, program: program, rules: items, held: held)
+    }
+
+    /// The rules, with the items that the audit log names.
+    var items: [(rule: BrokerRule, item: AuditQuery.Item)] {
+        rules.map { rule, reference in
             (rule: rule, item: AuditQuery.Item(service: reference.service, account: reference.account))
         }
-        return BrokerWitness(process, session, program: program, rules: named, held: held)
+    }
+
+    /// The certificates in PEM of authorities that are named; empty for none.
+    func authorities() throws -> String {
+        try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) } ?? ""
+    }
+
+    /// Looks up the secrets.
+    ///
+    /// - Parameter placeholder: Makes what a program writes in the place of a secret.
+    /// - Returns: What the broker gets for each rule, and the secrets of rules that ask first, by their numbers.
+    func collect(
+        _ lookup: SecretLookup, _ session: VaultSession,
+        placeholder: (BrokerRule, SecretBytes) -> String = { Placeholder.make(for: $1) }
+    ) throws -> (secrets: [BrokerStart.Secret], held: [Int: SecretBytes]) {
+        if rules.contains(where: \.rule.isAsking), try !session.perform(ReadPresenceAvailability()).isPasscodeSet {
+            throw Failure(
+                status: errSecParam,
+                "a rule says 'ask', which needs a passcode for the vault: set one with `keychain passcode set`")
+        }
+        var held: [Int: SecretBytes] = [:]
+        var secrets: [BrokerStart.Secret] = []
+        for (rule, reference) in rules {
+            let value = try Self.usable(lookup.secret(reference, at: rule.variable), rule)
+            // Two rules for one variable have one placeholder.
+            let known = zip(rules, secrets).first { $0.0.rule.variable == rule.variable }?.1.placeholder
+            let placeholder = known ?? placeholder(rule, value)
+            if rule.isAsking { held[secrets.count] = value }
+            secrets.append(.init(placeholder: placeholder, value: rule.isAsking ? nil : value))
+        }
+        return (secrets, held)
     }
 
     /// Whether these names are the program's own servers, which the broker does not reach.
