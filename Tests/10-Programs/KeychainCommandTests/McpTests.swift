@@ -212,6 +212,13 @@ import Testing
         #expect(text.dropFirst() == ["secrets 0", "0"], "\(text)")
     }
 
+    /// Requests to a broker that was killed are errors, and do not wait.
+    @Test func theBrokerIsKilled() throws {
+        let text = try lines("client broker --broker \"TOKEN=keychain://api/token to $server\"")
+        let gone = "keychain-broker ended or does not answer: start this server again"
+        #expect(text == ["2 \(gone)", "3 \(gone)", "(4, 'result') 0", "0"], "\(text)")
+    }
+
     /// When the host is gone, or the command is killed, the broker ends.
     @Test func nothingStays() throws {
         let text = try lines(
@@ -230,7 +237,7 @@ import Testing
             for words in '' '--group a' '--others inspect --list-items' '--list-items --passcode-fd 0'; do
                 keychain mcp $words < /dev/null 2>&1 | sed 's/: see .*//'
             done
-            keychain mcp --others tunnel --broker "T=keychain://api/token to https://a.example" 2>&1 | sed 's/: see .*//'
+            keychain mcp --others tunnel --broker "T=keychain://api/token to https://a.example" 2>&1 | grep -c tunnel
             keychain mcp --broker "T=keychain://api/token" 2>&1; true
             """)
         #expect(
@@ -239,7 +246,7 @@ import Testing
                 "keychain: say what the agent may do: --broker, --list-items or --create-passwords",
                 "keychain: --others and --broker-authority go with --broker",
                 "keychain: standard input and output are for the agent's host: choose another descriptor",
-                "keychain: --others takes refuse or inspect here: nobody has a connection of their own",
+                "1",
                 "keychain: a rule of --broker names no server: add 'to https://HOST'",
             ], "\(text)")
     }

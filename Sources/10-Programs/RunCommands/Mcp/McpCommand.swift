@@ -40,14 +40,19 @@ struct McpCommand: DocumentedCommand {
     ]
     static let configuration: CommandConfiguration = documented("mcp")
 
+    /// What happens to requests to servers that no rule names. There is no tunnel: an agent has no connection here.
+    enum Others: String, CaseIterable, ExpressibleByArgument {
+        case refuse, inspect
+    }
+
     @Option(
         name: .customLong("broker"),
         help: ArgumentHelp(
             "Let the agent use a secret in requests to a server: 'NAME=REFERENCE to URL'.", valueName: "rule"))
     var rules: [String] = []
 
-    @Option(help: "What happens to requests to servers that no rule names: refuse or inspect, which lets them pass.")
-    var others: BrokerSettings.Others = .refuse
+    @Option(help: "What happens to requests to servers that no rule names; inspect lets them pass, without secrets.")
+    var others: Others = .refuse
 
     @Option(
         name: .customLong("broker-authority"),
@@ -77,9 +82,6 @@ struct McpCommand: DocumentedCommand {
         }
         guard !rules.isEmpty || others == .refuse && authority == nil else {
             throw ValidationError("--others and --broker-authority go with --broker")
-        }
-        guard others != .tunnel else {
-            throw ValidationError("--others takes refuse or inspect here: nobody has a connection of their own")
         }
         guard listsItems || createsPasswords || group == nil else {
             throw ValidationError("--group goes with --list-items or --create-passwords")
@@ -129,7 +131,7 @@ struct McpCommand: DocumentedCommand {
 
     private func broker() throws -> BrokerCalls? {
         guard !rules.isEmpty else { return nil }
-        let brokered = try BrokeredSecrets(rules, others: others, authority: authority)
+        let brokered = try BrokeredSecrets(rules, others: others == .refuse ? .refuse : .inspect, authority: authority)
         var passcode = PasscodeInput.none
         passcode.descriptor = self.passcode.descriptor
         let lookup = try SecretLookup(passcode, itemPassword, for: "an agent")

@@ -218,20 +218,23 @@ def raw(log, command):
     print(short(host.ask(request("last", "ping"))), host.end())
 
 
-def kill(log, command):
-    """Kills it in the middle of a request, and looks for its broker."""
+def begun(log, command):
+    """Returns a host, one request of which is answered and one of which hangs, and the process of the broker."""
     host = Host(log, command)
     host.begin()
     url = f"{API}:{PORTS['tls']}/"
     host.ask(request(1, "tools/call", name="http_request", arguments={"url": url + "echo"}))
     host.send(request(2, "tools/call", name="http_request", arguments={"url": url + "hang"}))
-    broker = subprocess.run(["pgrep", "-x", "keychain-broker", "-P", str(host.process.pid)], capture_output=True, text=True)
-    number = int(broker.stdout)
-    host.process.kill()
+    found = subprocess.run(
+        ["pgrep", "-x", "keychain-broker", "-P", str(host.process.pid)], capture_output=True, text=True).stdout
+    return host, int(found)
+
+
+def ended(broker):
     for _ in range(200):
-        if not is_running(number): break
+        if not is_running(broker): return "broker ended"
         time.sleep(0.05)
-    print("broker stays" if is_running(number) else "broker ended", host.process.wait())
+    return "broker stays"
 
 
 def is_running(number):
@@ -239,16 +242,26 @@ def is_running(number):
     except OSError: return False
 
 
+def kill(log, command):
+    """Kills it in the middle of a request."""
+    host, broker = begun(log, command)
+    host.process.kill()
+    print(ended(broker), host.process.wait())
+
+
 def end(log, command):
     """The end of its input ends it, and its broker, in the middle of a request."""
-    host = Host(log, command)
-    host.begin()
-    url = f"{API}:{PORTS['tls']}/"
-    host.ask(request(1, "tools/call", name="http_request", arguments={"url": url + "echo"}))
-    host.send(request(2, "tools/call", name="http_request", arguments={"url": url + "hang"}))
-    broker = int(subprocess.run(
-        ["pgrep", "-x", "keychain-broker", "-P", str(host.process.pid)], capture_output=True, text=True).stdout)
-    print(host.end(), "broker stays" if is_running(broker) else "broker ended")
+    host, broker = begun(log, command)
+    print(host.end(), ended(broker))
+
+
+def broker(log, command):
+    """Kills the broker in the middle of a request."""
+    host, process = begun(log, command)
+    os.kill(process, 9)
+    for answer in (host.read(), host.ask(request(3, "tools/call", name="http_request", arguments={"url": API}))):
+        print(answer["id"], answer["result"]["content"][0]["text"])
+    print(short(host.ask(request(4, "tools/call", name="list_secrets"))), host.end())
 
 
 def fuzz(log, command):
@@ -295,7 +308,7 @@ def fuzz(log, command):
 def main(task, log, _, *command):
     tasks = {"tour": tour, "concurrent": concurrent, "ask": ask, "late": late, "create": create}
     if task in tasks: official(tasks[task], log, command)
-    else: {"raw": raw, "kill": kill, "end": end, "fuzz": fuzz}[task](log, command)
+    else: {"raw": raw, "kill": kill, "end": end, "broker": broker, "fuzz": fuzz}[task](log, command)
 
 
 if __name__ == "__main__": main(*sys.argv[1:])
