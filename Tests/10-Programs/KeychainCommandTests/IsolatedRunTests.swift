@@ -156,6 +156,21 @@ import Testing
             "\(text)")
     }
 
+    /// What leads to the vault under another path, because a folder is mounted twice, is closed, too.
+    @Test func theVaultIsMountedTwice() throws {
+        let text = try lines(
+            """
+            mkdir 'twice it'; cat > run.sh <<'END'
+            mount --bind "$HOME" 'twice it' || exit 97
+            keychain run --isolated --broker "$rule" -- sh -c 'ls "twice it/bin" | wc -l; ls "twice it/home"; id -u'
+            END
+            export rule; ls "$KEYCHAIN_HOME" | grep device
+            if [ "$(id -u)" = 0 ]; then unshare -m sh run.sh; else unshare -rm sh run.sh; fi 2> err
+            grep -c denied err
+            """)
+        #expect(text == ["device-secret", "6", "0", "1"], "\(text)")
+    }
+
     /// Signals go to the program, and its status comes back; what it leaves behind ends with it.
     @Test func signalsAndStatus() throws {
         let text = try lines(
