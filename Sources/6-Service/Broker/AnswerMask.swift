@@ -9,6 +9,8 @@ package struct AnswerMask: Sendable {
     private static let mask = UInt8(ascii: "*")
     /// How often escapes are undone: a text in JSON, in JSON, in a URL.
     private static let depth = 3
+    /// So much is looked at together: what it becomes stays in the processor's cache.
+    private static let block = 16 << 10
 
     private let patterns: MaskPatterns
     private var held: [UInt8] = []
@@ -22,36 +24,50 @@ package struct AnswerMask: Sendable {
     ///
     /// - Returns: The bytes that are certain now, which may be none.
     package mutating func take(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
-        guard !held.isEmpty else { return pass(piece.bindMemory(to: UInt8.self), isEnd: false) }
-        held.append(contentsOf: piece)
-        return passHeld(isEnd: false)
+        guard !patterns.isEmpty else { return Array(piece) }
+        var result: [UInt8] = []
+        result.reserveCapacity(held.count + piece.count)
+        for start in stride(from: 0, to: piece.count, by: Self.block) {
+            let block = UnsafeRawBufferPointer(rebasing: piece[start..<min(start + Self.block, piece.count)])
+            if held.isEmpty {
+                pass(block.bindMemory(to: UInt8.self), isEnd: false, to: &result)
+            } else {
+                held.append(contentsOf: block)
+                passHeld(isEnd: false, to: &result)
+            }
+        }
+        return result
     }
 
     /// Returns the rest, at the end of the answer.
-    package mutating func finish() -> [UInt8] { passHeld(isEnd: true) }
-
-    private mutating func passHeld(isEnd: Bool) -> [UInt8] {
-        var text = held
-        held = []
-        let result = text.withUnsafeBufferPointer { pass($0, isEnd: isEnd) }
-        text.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+    package mutating func finish() -> [UInt8] {
+        var result: [UInt8] = []
+        passHeld(isEnd: true, to: &result)
         return result
     }
 
-    private mutating func pass(_ text: UnsafeBufferPointer<UInt8>, isEnd: Bool) -> [UInt8] {
-        guard !patterns.isEmpty, !text.isEmpty else { return Array(text) }
+    private mutating func passHeld(isEnd: Bool, to result: inout [UInt8]) {
+        var text = held
+        held = []
+        text.withUnsafeBufferPointer { pass($0, isEnd: isEnd, to: &result) }
+        text.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+    }
+
+    private mutating func pass(_ text: UnsafeBufferPointer<UInt8>, isEnd: Bool, to result: inout [UInt8]) {
+        guard !text.isEmpty else { return }
         var layers = Layers(of: text, patterns, isEnd: isEnd)
         let certain = layers.certain()
-        var result = Array(text[..<certain])
+        let start = result.count
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<certain]))
         held = Array(text[certain...])
-        for index in 0..<min(covered, certain) { result[index] = Self.mask }
+        for index in 0..<min(covered, certain) { result[start + index] = Self.mask }
         covered = max(0, covered - certain)
         for range in layers.found where range.lowerBound < certain {
-            for index in range.lowerBound..<min(range.upperBound, certain) { result[index] = Self.mask }
+            for index in range.lowerBound..<min(range.upperBound, certain) { result[start + index] = Self.mask }
             covered = max(covered, range.upperBound - certain)
         }
-        layers.wipe()
-        return result
+        // It may have a secret in the clear that the text has not.
+        if !layers.found.isEmpty || !held.isEmpty { layers.wipe() }
     }
 
     /// A text, and what it becomes when something is undone.

@@ -13,8 +13,10 @@ struct DecodedText {
         var at: Int
         var from: Int
         /// Where the escape ends in the text before; nil for bytes that are as they were.
-        var end: Int?
+        var end: Int? = nil
     }
+
+    private init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     /// - Parameter isEnd: Whether nothing follows the text.
     /// - Returns: Nil for a text without escapes; and where an escape begins whose end is not there yet.
@@ -22,11 +24,10 @@ struct DecodedText {
         escapesOf text: UnsafeBufferPointer<UInt8>, isEnd: Bool
     ) -> (decoded: DecodedText?, rest: Int) {
         var (decoded, place, copied): (DecodedText?, Int, Int) = (nil, 0, 0)
-        while place < text.count {
-            guard Escape.begins(text[place]) else {
-                place += 1
-                continue
-            }
+        var search = EscapeSearch(text)
+        while true {
+            place = search.next(from: place)
+            guard place < text.count else { break }
             switch Escape(in: text, at: place) {
             case .none: place += 1
             case .open:
@@ -37,13 +38,13 @@ struct DecodedText {
                 }
                 place += 1
             case .byte(let byte, let length):
-                decoded = decoded ?? DecodedText()
+                if decoded == nil { decoded = DecodedText(capacity: text.count) }
                 decoded?.append(text, copied..<place)
                 decoded?.append(CollectionOfOne(byte), from: place, length)
                 place += length
                 copied = place
             case .scalar(let scalar, let length):
-                decoded = decoded ?? DecodedText()
+                if decoded == nil { decoded = DecodedText(capacity: text.count) }
                 decoded?.append(text, copied..<place)
                 if let units = UTF8.encode(scalar) { decoded?.append(units, from: place, length) }
                 place += length
@@ -58,21 +59,27 @@ struct DecodedText {
     ///
     /// - Returns: Nil for a text that has none of it.
     static func removing(spaceFrom text: UnsafeBufferPointer<UInt8>) -> DecodedText? {
-        var (result, place, copied): (DecodedText?, Int, Int) = (nil, 0, 0)
-        while place < text.count {
-            if isSpace(text[place]) {
-                result = result ?? DecodedText()
-                result?.append(text, copied..<place)
-                copied = place + 1
+        guard text.contains(where: isSpace) else { return nil }
+        var (result, runs): (DecodedText, [Run]) = (DecodedText(), [])
+        runs.reserveCapacity(text.count / 8)
+        result.bytes = Array(unsafeUninitializedCapacity: text.count) { bytes, count in
+            var place = 0
+            while place < text.count {
+                runs.append(Run(at: count, from: place))
+                while place < text.count, !isSpace(text[place]) {
+                    bytes[count] = text[place]
+                    (count, place) = (count + 1, place + 1)
+                }
+                while place < text.count, isSpace(text[place]) { place += 1 }
             }
-            place += 1
         }
-        result?.append(text, copied..<text.count)
+        result.runs = runs
         return result
     }
 
     static func isSpace(_ byte: UInt8) -> Bool {
-        switch byte {
+        guard byte <= 0x20 else { return false }
+        return switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20: true
         default: false
         }

@@ -1,4 +1,5 @@
 import Bytes
+import CLibrary
 
 /// An escape of a text, for one character.
 enum Escape: Equatable {
@@ -8,8 +9,6 @@ enum Escape: Equatable {
     /// A byte, and how many bytes the escape has.
     case byte(UInt8, length: Int)
     case scalar(Unicode.Scalar, length: Int)
-
-    static func begins(_ byte: UInt8) -> Bool { byte == 0x25 || byte == 0x26 || byte == 0x5C }
 
     /// - Parameter place: That of a byte with which an escape begins.
     init(in text: UnsafeBufferPointer<UInt8>, at place: Int) {
@@ -143,6 +142,7 @@ enum Escape: Equatable {
                     ? number(from: 3, radix: 16, end: semicolon, isEndNeeded: false)
                     : number(from: 2, radix: 10, end: semicolon, isEndNeeded: false)
             }
+            guard (0x61...0x7A).contains(next | 0x20) else { return .none }
             var isOpen = false
             for (name, value) in Self.names {
                 var count = 0
@@ -163,5 +163,31 @@ enum Escape: Equatable {
             ("grave", "`"), ("DiacriticalGrave", "`"), ("lcub", "{"), ("lbrace", "{"), ("verbar", "|"), ("vert", "|"),
             ("VerticalLine", "|"), ("rcub", "}"), ("rbrace", "}"),
         ].map { (Array("\($0.0);".utf8), $0.1.utf8.first ?? 0) }
+    }
+}
+
+/// Finds where escapes may begin in a text: at a `%`, a `&` or a backslash.
+struct EscapeSearch {
+    private let text: UnsafeBufferPointer<UInt8>
+    /// For each of the three, where it is next; the end of the text if it is nowhere.
+    private var places: (percent: Int, ampersand: Int, backslash: Int) = (-1, -1, -1)
+
+    init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
+
+    /// The next such place; the end of the text if there is none.
+    ///
+    /// - Parameter start: Not before that of the last call.
+    mutating func next(from start: Int) -> Int {
+        if places.percent < start { places.percent = find(0x25, from: start) }
+        if places.ampersand < start { places.ampersand = find(0x26, from: start) }
+        if places.backslash < start { places.backslash = find(0x5C, from: start) }
+        return min(places.percent, places.ampersand, places.backslash)
+    }
+
+    private func find(_ byte: UInt8, from start: Int) -> Int {
+        guard start < text.count, let base = text.baseAddress,
+            let found = memchr(base + start, Int32(byte), text.count - start)
+        else { return text.count }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 }

@@ -55,6 +55,31 @@ import Testing
         return outcome.text.split(separator: "\n").map(String.init)
     }
 
+    /// A user's daemon goes on to see which program asks, in every kind of run, and the requests are in its log.
+    @Test(arguments: Person.allCases) func aDaemonSeesWhoAsks(_ person: Person) throws {
+        let text = try lines(
+            """
+            mv "$KEYCHAIN_HOME" ../vault; unset KEYCHAIN_HOME KEYCHAIN_AUDIT; mkdir -m 700 ../sockets
+            export KEYCHAIN_SOCKET=$HOME/sockets/socket
+            keychaind --home "$HOME/vault" --entitlements "$HOME/none" --log error --socket "$KEYCHAIN_SOCKET" \\
+                2> "$HOME/daemon.log" & daemon=$!
+            trap 'kill $daemon; wait $daemon 2> /dev/null' EXIT
+            until [ -S "$KEYCHAIN_SOCKET" ]; do kill -0 $daemon || exit 99; sleep 0.05; done
+            ask='for n in 1 2; do
+                curl -sS -o /dev/null -w "%{http_code} " -H "Authorization: Bearer $TOKEN" \\
+                    https://api.example.test:'$tls'/echo; sleep 0.2; done; echo'
+            brokered -- sh -c "$ask"; isolated -- sh -c "$ask"
+            keychain run --mask --restart --env A=keychain://api/token -- true 2> /dev/null || echo refused
+            keychain run --restart --env A=keychain://api/token -- sh -c 'echo start >> starts; exec sleep 100' & run=$!
+            until [ -s starts ]; do sleep 0.05; done
+            echo another-secret | keychain set api token || exit 1
+            until [ "$(wc -l < starts)" = 2 ]; do kill -0 $run || exit 98; sleep 0.05; done
+            kill $run; wait $run; echo "started again"
+            keychain audit --broker --json | grep -c '"outcome":"placed"'; cat "$HOME/daemon.log" >&2
+            """, as: person)
+        #expect(text == ["200 200 ", "200 200 ", "refused", "started again", "4"], "\(text)")
+    }
+
     /// A daemon with the vault, and what there is to attack, in the file `places`. All is where the program may write.
     private static let targets = """
         vault=$PWD/vault; mv "$KEYCHAIN_HOME" vault; unset KEYCHAIN_HOME

@@ -41,7 +41,7 @@ import Testing
         "TOKEN=keychain://a/b to https://host:99999", "TOKEN=keychain://a/b to https://-host/../x",
         "TOKEN=keychain://a/b to https://host in", "TOKEN=keychain://a/b to https://host in host",
         "TOKEN=keychain://a/b to https://host in header:host",
-        "TOKEN=keychain://a/b to https://host in websocket", "TOKEN=keychain://a/b to https://host in header:cookie",
+        "TOKEN=keychain://a/b to https://host in cookie", "TOKEN=keychain://a/b to https://host in header:cookie",
         "TOKEN=keychain://a/b to https://host until 2020-01-01T00:00:00Z",
         "TOKEN=keychain://a/b to https://host times 0",
         "TOKEN=keychain://a/b to https://host until yesterday", "TOKEN=keychain://a/b to https://host ask ask",

@@ -41,12 +41,6 @@ struct BrokeredSecrets {
         self.places = places
     }
 
-    /// Looks up the secrets, while a daemon of the same user can still see which program asks: it cannot once this
-    /// process has closed its memory.
-    func lookUp(_ lookup: SecretLookup) throws {
-        for (rule, reference) in rules { _ = try lookup.secret(reference, at: rule.variable) }
-    }
-
     /// Starts the broker's work, and gives the program what it needs to find it.
     ///
     /// - Parameter folder: Where the certificates go that the program trusts.

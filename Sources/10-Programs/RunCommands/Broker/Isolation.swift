@@ -4,8 +4,8 @@ import CommandKit
 import StatusCodes
 import SystemLibraries
 
-/// Runs a program in namespaces of its own, where it reaches the broker and nothing else. bwrap makes the namespaces and
-/// the mounts.
+/// Runs a program in namespaces of its own, where it reaches the broker and nothing else. bwrap makes the namespaces
+/// and the mounts.
 struct Isolation {
     /// Where the program finds the broker on its own loopback interface.
     static let port = 3128

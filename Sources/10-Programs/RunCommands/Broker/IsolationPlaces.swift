@@ -72,8 +72,8 @@ struct IsolationPlaces {
     ///
     /// - Parameter shown: Further files and folders that the program may read.
     func words(showing shown: [String]) -> [String] {
-        // The user root needs no rights to write settings of the kernel below /proc. What is opened through /proc/self/fd
-        // is on another mount.
+        // The user root needs no rights to write settings of the kernel below /proc. What is opened through
+        // /proc/self/fd is on another mount.
         var words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
         var covered: Set<String> = []
         for (place, mode) in Self.fresh {

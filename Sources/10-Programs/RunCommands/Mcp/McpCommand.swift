@@ -101,12 +101,14 @@ struct McpCommand: DocumentedCommand {
         // Before this process has a secret.
         let broker = try broker()
         defer { broker?.end() }
-        OwnMemory.hide()
         let descriptor = passcode.descriptor
         let items = AgentItems(group: group) { makesVault in
             var passcode = PasscodeInput.none
             passcode.descriptor = descriptor
-            return makesVault ? try VaultSession.ofOwner(passcode) : try VaultSession.ofOwnerInPresentVault(passcode)
+            let session =
+                makesVault ? try VaultSession.ofOwner(passcode) : try VaultSession.ofOwnerInPresentVault(passcode)
+            session.hideMemory()
+            return session
         }
         var tools: [any McpTool] = [ListTool(rules: broker?.rules ?? [], items: listsItems ? items : nil)]
         if let broker { tools.append(RequestTool(broker: broker)) }

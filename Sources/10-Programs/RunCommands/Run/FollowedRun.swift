@@ -15,7 +15,6 @@ struct FollowedRun {
 
     /// - Returns: The program's exit status.
     func run() throws -> Int32 {
-        OwnMemory.hide()
         RunSignals.catchAll()
         // Before the secrets are read, so that no change falls in between.
         let notices = try secrets.lookup.follow()

@@ -81,6 +81,7 @@ final class SecretLookup {
     private func openSession() throws -> VaultSession {
         if let session { return session }
         let opened = try VaultSession.ofOwnerInPresentVault(passcode)
+        opened.hideMemory()
         session = opened
         return opened
     }

@@ -39,14 +39,11 @@ struct SecretRun {
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         if broker == nil { lookup.close() }
-        try brokered?.lookUp(lookup)
         let environment = EnvironmentBlock()
         for (variable, value) in values.direct { try environment.set(variable.name, to: value, at: variable.place) }
         guard isMasking || secretService != nil || broker != nil || !values.files.isEmpty else {
             throw program.replaceThisProcess(environment)
         }
-        // An isolated program sees no other process, and a daemon of the same user goes on to see who asks.
-        if isolation == nil { OwnMemory.hide() }
         RunSignals.catchAll()
         guard secretService != nil || broker != nil || !values.files.isEmpty else {
             return try supervise(masked) { try program.start(environment, output: $0) }
