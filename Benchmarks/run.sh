@@ -220,4 +220,6 @@ fi
 printf '\n## Masked output\n\n'
 printf 'Lines of a log of 100 characters, with a secret in every thousandth, from memory to memory, in turns; the median.\n\n'
 Benchmarks/mask.sh
+printf '\n## Requests through the broker\n\n'
+Benchmarks/broker.sh
 if $save && [ ${#sizes[@]} -eq 3 ]; then /usr/bin/python3 Benchmarks/peers.py Benchmarks/RESULTS.md Benchmarks/Charts; fi

@@ -3,9 +3,9 @@
 set -euo pipefail
 packages=(
     age curl dbus fuse3 gcc gnome-keyring gnupg gocryptfs libglib2.0-bin libsecret-1-dev libsecret-tools libsqlcipher0 libssl-dev
-    libtpm2-pkcs11-1 libtpm2-pkcs11-tools libtss2-dev libtss2-tcti-tabrmd0 pass pkg-config openssh-client openssh-server openssl
-    python3 python3-cryptography python3-keyring python3-matplotlib python3-secretstorage softhsm2 sqlcipher sqlite3 swtpm tpm2-abrmd
-    tpm2-tools util-linux wrk
+    libtpm2-pkcs11-1 libtpm2-pkcs11-tools libtss2-dev libtss2-tcti-tabrmd0 mitmproxy pass pkg-config openssh-client openssh-server
+    openssl python3 python3-cryptography python3-keyring python3-matplotlib python3-secretstorage softhsm2 sqlcipher sqlite3 swtpm
+    tinyproxy-bin tpm2-abrmd tpm2-tools util-linux wrk
 )
 missing=()
 for package in "${packages[@]}"; do

@@ -11,6 +11,8 @@ struct AuditFolds {
         var program: ServedProgram?
         var operation: AccessRequest?
         var failure: AuditFailure?
+        /// Without its bytes, in which repeats may differ.
+        var request: BrokeredRequest?
 
         init(_ event: AuditEvent) {
             kind = event.kind
@@ -18,6 +20,9 @@ struct AuditFolds {
             program = event.program
             operation = event.operation
             failure = event.failure
+            request = event.request
+            request?.sent = 0
+            request?.received = 0
         }
     }
 
@@ -77,6 +82,7 @@ struct AuditFolds {
         var general = event
         general.operation = nil
         general.failure = nil
+        general.request = nil
         if shortage == .user || folds[Key(general)] == nil && !shares.takeOfUser(for: event, at: time) {
             general.client = "programs of user \(event.program?.user ?? 0)"
             general.program?.name = ""

@@ -52,6 +52,23 @@ import VaultInterface
         #expect(try folder.verify() == AuditReport(records: 6))
     }
 
+    /// A request to another place is no repeat, whatever number of bytes came back.
+    @Test func requestsAreRepeatsOnlyToTheSamePlace() throws {
+        let folder = try AuditFolder()
+        let log = folder.buffered()
+        for (path, received) in [("/one", 1), ("/one", 2), ("/two", 1), ("/one", 3), ("/two", 1)] {
+            var event = Self.event(.brokered, by: "broker")
+            event.request = BrokeredRequest(
+                .placed, secrets: ["TOKEN"], host: "api.example.com", port: 443, path: path,
+                received: Int64(received))
+            log.record(event)
+        }
+        log.flush()
+        let records = try folder.records().filter { $0.event == "brokered" }
+        #expect(records.map(\.request?.path) == ["/one", "/one", "/two", "/two"])
+        #expect(records.map(\.count) == [nil, 2, nil, 1])
+    }
+
     /// A clock that is set back must not move a record before those that are older.
     @Test func aClockThatIsSetBackMovesNoNumberBeforeOlderRecords() throws {
         let folder = try AuditFolder()
