@@ -18,6 +18,8 @@ struct Exchange {
     struct Refusal: Error {
         var status: HTTPResponseStatus
         var reason: String
+        /// Where the request was to go, if that is known only from the request itself.
+        var server: (host: String, port: Int)?
     }
 
     let broker: RequestBroker
@@ -38,10 +40,7 @@ struct Exchange {
         let target: BrokerRequest
         let uri: String
         do { (target, uri) = try self.target() } catch {
-            await record(
-                BrokeredRequest(
-                    .refused, host: server?.host ?? "", port: server?.port ?? 0,
-                    method: request.head.method.rawValue, reason: error.reason))
+            await record(record(of: error))
             return try await refuse(answers, error)
         }
         var account = Account(
@@ -90,6 +89,14 @@ struct Exchange {
     private func record(_ record: BrokeredRequest) async {
         request.progress.record.withLock { $0 = record }
         await broker.record(record)
+    }
+
+    /// What is recorded of a request that says nowhere where it goes, or a wrong place.
+    func record(of refusal: Refusal) -> BrokeredRequest {
+        let server = refusal.server ?? server
+        return BrokeredRequest(
+            .refused, host: server?.host ?? "", port: server?.port ?? 0, method: request.head.method.rawValue,
+            reason: refusal.reason)
     }
 
     /// Notes why a request failed.
@@ -174,7 +181,9 @@ struct Exchange {
             }
             (host, port) = authority
             uri = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/" + rest[end...]
-            if case .refuse(let reason) = broker.plan(host, port) { throw Refusal(status: .forbidden, reason: reason) }
+            if case .refuse(let reason) = broker.plan(host, port) {
+                throw Refusal(status: .forbidden, reason: reason, server: authority)
+            }
         }
         guard uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }),
             BrokerDestination.isDecodable(uri)

@@ -22,8 +22,8 @@ enum ProxyConnection: Sendable {
     case secure(Requests, host: String, port: Int)
     /// Bytes to one server, which are not read. The proxy has not answered yet.
     case tunnel(host: String, port: Int, handshake: ProxyHandshake.Handle)
-    /// It was refused.
-    case refused(host: String, port: Int, reason: String)
+    /// It is to be refused, once that is recorded. Nil if there is nobody to tell.
+    case refused(host: String, port: Int, reason: String, handshake: ProxyHandshake.Handle?)
     /// It is over.
     case closed
 }
@@ -51,8 +51,8 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
             channel.eventLoop.flatSubmit { handshake.value.join(server) }
         }
 
-        func refuse(_ reason: String) {
-            channel.eventLoop.execute { handshake.value.refuse(.badGateway, reason) }
+        func refuse(_ status: HTTPResponseStatus, _ reason: String) {
+            channel.eventLoop.execute { handshake.value.refuse(status, reason) }
         }
     }
 
@@ -87,7 +87,7 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        decide(.refused(host: "", port: 0, reason: "this is no request of HTTP/1.1 (\(error))"))
+        decide(.refused(host: "", port: 0, reason: "this is no request of HTTP/1.1 (\(error))", handshake: nil))
         context.close(promise: nil)
     }
 
@@ -132,16 +132,12 @@ final class ProxyHandshake: ChannelInboundHandler, RemovableChannelHandler {
             return refuse(.badRequest, "CONNECT takes HOST:PORT")
         }
         guard let context else { return }
+        let handle = Handle(
+            handshake: NIOLoopBound(self, eventLoop: context.eventLoop), channel: context.channel)
         switch broker.plan(host, port) {
         case .refuse(let reason):
-            decide(.refused(host: host, port: port, reason: reason))
-            refuse(.forbidden, reason)
-        case .tunnel:
-            decide(
-                .tunnel(
-                    host: host, port: port,
-                    handshake: Handle(
-                        handshake: NIOLoopBound(self, eventLoop: context.eventLoop), channel: context.channel)))
+            decide(.refused(host: host, port: port, reason: reason, handshake: handle))
+        case .tunnel: decide(.tunnel(host: host, port: port, handshake: handle))
         case .inspect:
             let tls: NIOSSLContext
             do { tls = try broker.authority.context(for: host) } catch {

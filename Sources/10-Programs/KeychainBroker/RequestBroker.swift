@@ -161,8 +161,9 @@ final class RequestBroker: Sendable {
         case .secure(let requests, let host, let port):
             await ProgramRequests(self, server: (host, port)).serve(requests)
         case .tunnel(let host, let port, let handshake): await tunnel(host, port, handshake)
-        case .refused(let host, let port, let reason):
+        case .refused(let host, let port, let reason, let handshake):
             await record(BrokeredRequest(.refused, host: host, port: port, reason: reason))
+            handshake?.refuse(.forbidden, reason)
         case .closed, nil: break
         }
     }
@@ -180,10 +181,10 @@ final class RequestBroker: Sendable {
             await record(BrokeredRequest(.passed, host: host, port: port))
         } catch {
             let reason = (error as? ServerAddresses.Refusal)?.reason ?? "\(error)"
-            handshake.refuse(reason)
             await record(
                 BrokeredRequest(
                     error is ServerAddresses.Refusal ? .refused : .failed, host: host, port: port, reason: reason))
+            handshake.refuse(.badGateway, reason)
         }
     }
 }

@@ -22,10 +22,7 @@ struct WebSocketExchange: Sendable {
     func run() async {
         let (target, uri): (BrokerRequest, String)
         do { (target, uri) = try exchange.target() } catch {
-            await broker.record(
-                BrokeredRequest(
-                    .refused, host: exchange.server?.host ?? "", port: exchange.server?.port ?? 0,
-                    method: exchange.request.head.method.rawValue, reason: error.reason))
+            await broker.record(exchange.record(of: error))
             return offer.refuse(error.status, error.reason)
         }
         var record = BrokeredRequest(

@@ -203,6 +203,56 @@ import Testing
             ], "\(text)")
     }
 
+    /// Servers that no rule names, as `--others` says; and headers by which a server takes another method or path.
+    @Test func others() throws {
+        let text = try lines(
+            """
+            others() {
+                words=$1; shift
+                keychain run --broker "TOKEN=keychain://api/token to https://api.example.test:$tls at 127.0.0.1" \\
+                    --broker-authority server/authority.pem --others $words -- "$@" 2> err
+            }
+            others refuse sh -c 'curl -sS -o /dev/null -w "%{http_connect}\n" https://api.example.test:'$other'/echo 2> /dev/null
+                curl -sS -o /dev/null -w "%{http_code}\n" http://api.example.test:'$plain'/echo'
+            # Servers of this machine need a rule.
+            others tunnel curl -sS -o /dev/null -w '%{http_connect}\n' https://localhost:$other/echo 2> /dev/null
+            others inspect curl -sS -o /dev/null -w '%{http_code}\n' -H "X-HTTP-Method-Override: DELETE" \\
+                -H "X-Original-URL: /admin" -H "X-Forwarded-Host: evil" -H "X-Kept: yes" https://api.example.test:$tls/echo
+            tail -1 server/requests.jsonl | grep -io 'x-[a-z-]*'
+            keychain audit --broker --json | /usr/bin/python3 -c "
+            import json, sys
+            for line in sys.stdin:
+                request = json.loads(line)['request']
+                print(request['outcome'], request['host'], request.get('reason', '').split(',')[0])"
+            """)
+        #expect(
+            text == [
+                "403", "403", "502", "200", "x-kept", "refused api.example.test no rule names api.example.test",
+                "refused api.example.test no rule names api.example.test", "refused localhost 127.0.0.1",
+                "passed api.example.test ",
+            ], "\(text)")
+    }
+
+    /// Who does not show the password is let go: after a while, and at once when there are too many.
+    @Test func strangers() throws {
+        let text = try lines(
+            """
+            brokered ' at 127.0.0.1' /usr/bin/python3 -c "
+            import os, select, socket, time, urllib.parse
+            port = urllib.parse.urlsplit(os.environ['HTTPS_PROXY']).port
+            begin = time.monotonic()
+            first = socket.create_connection(('127.0.0.1', port))
+            many = [socket.create_connection(('127.0.0.1', port)) for _ in range(300)]
+            def is_over(one, seconds):
+                one.settimeout(seconds)
+                try: return one.recv(1) == b''
+                except TimeoutError: return False
+            print(is_over(first, 5), is_over(many[-1], 0.5), is_over(many[-1], 30), 8 < time.monotonic() - begin < 25)
+            " 2> err || cat err
+            """)
+        #expect(text == ["True False True True"], "\(text)")
+    }
+
     /// Rules end: by count, time and method. What they do not let out is refused or goes as the placeholder.
     @Test func narrowRules() throws {
         let text = try lines(
