@@ -21,9 +21,19 @@ struct WebSocketExchange: Sendable {
 
     func run() async {
         let (target, uri): (BrokerRequest, String)
-        do { (target, uri) = try exchange.target() } catch {
+        do {
+            let head = exchange.request.head
+            // RFC 6455, 4.1: what goes out is what the rules are asked about.
+            guard head.method == .GET, head.version == .http1_1 else {
+                throw Exchange.Refusal(status: .badRequest, reason: "a WebSocket is asked for with GET over HTTP/1.1")
+            }
+            (target, uri) = try exchange.target()
+        } catch let error as Exchange.Refusal {
             await broker.record(exchange.record(of: error))
             return offer.refuse(error.status, error.reason)
+        } catch {
+            // Nothing else is thrown there.
+            return offer.refuse(.badRequest, "this is no request")
         }
         var record = BrokeredRequest(
             .passed, host: target.host, port: target.port, method: target.method, path: target.path)
@@ -84,6 +94,11 @@ struct WebSocketExchange: Sendable {
         let isWebSocket = answer.head.status == .switchingProtocols
         guard !isOfRule || !isWebSocket || !answer.head.headers.contains(name: "sec-websocket-extensions") else {
             throw UntrustedServer(reason: "the server packs the messages of the WebSocket without being asked to")
+        }
+        let coding = answer.head.headers[canonicalForm: "content-encoding"]
+        guard !isOfRule || coding.allSatisfy({ $0.lowercased() == "identity" }) else {
+            throw Exchange.Refusal(
+                status: .badGateway, reason: "the server packs what it answers to the request for a WebSocket")
         }
         // Without the server's own words for the status, which could be a secret.
         var head = HTTPResponseHead(
@@ -238,9 +253,12 @@ final class WebSocketServer: ChannelInboundHandler, RemovableChannelHandler {
         }.whenComplete { _ in promise.succeed(answer) }
     }
 
-    /// Makes room for those who take the frames, and passes on what came behind the answer.
-    func leave(_ pipeline: ChannelPipeline.SynchronousOperations) -> EventLoopFuture<Void> {
-        pipeline.removeHandler(self).and(pipeline.removeHandler(decoder)).map { _ in }
+    /// Makes room for those who take the frames. What came behind the answer goes to `hold`.
+    func leave(
+        _ pipeline: ChannelPipeline.SynchronousOperations, _ hold: BytesHold
+    ) throws -> EventLoopFuture<Void> {
+        try pipeline.addHandler(hold, position: .after(decoder))
+        return pipeline.removeHandler(self).and(pipeline.removeHandler(decoder)).map { _ in }
     }
 
     private func end(_ error: any Error, _ context: ChannelHandlerContext) {

@@ -79,29 +79,63 @@ final class WebSocketOffer: ChannelInboundHandler, RemovableChannelHandler {
         }
         context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let operations = context.pipeline.syncOperations
-        let removals = [operations.removeHandler(below.encoder), operations.removeHandler(below.errors)]
-        return EventLoopFuture.andAllSucceed(removals, on: context.eventLoop).flatMap {
-            let (offer, context) = bound.value
+        do {
+            let (own, other) = (BytesHold(), BytesHold())
             let operations = context.pipeline.syncOperations
-            do {
-                let (own, other) = PassingHandler.pair()
-                let frames = change.map { $0.handlers(from: .program) } ?? []
-                try operations.addHandlers(frames + [own], position: .after(offer))
-                let serverFrames = change.map { $0.handlers(from: .server) } ?? []
-                let serverOperations = server.pipeline.syncOperations
-                try serverOperations.addHandlers(serverFrames + [other])
-                // What came behind the request and the answer goes on first.
-                return EventLoopFuture.andAllSucceed(
-                    [
-                        operations.removeHandler(offer), operations.removeHandler(offer.below.decoder),
-                        try serverOperations.handler(type: WebSocketServer.self).leave(serverOperations),
-                    ], on: context.eventLoop)
-            } catch {
-                return context.eventLoop.makeFailedFuture(error)
+            try operations.addHandler(own, position: .after(below.decoder))
+            let asked = try server.pipeline.syncOperations.handler(type: WebSocketServer.self)
+            // No part of HTTP is there any more when the first frame passes.
+            let removals = try [
+                operations.removeHandler(below.encoder), operations.removeHandler(below.errors),
+                operations.removeHandler(below.decoder), asked.leave(server.pipeline.syncOperations, other),
+            ]
+            let bound = NIOLoopBound((self, context, own, other), eventLoop: context.eventLoop)
+            return EventLoopFuture.andAllSucceed(removals, on: context.eventLoop).flatMap {
+                let (offer, context, own, other) = bound.value
+                return offer.pass(context, own, server, other, change)
             }
+        } catch {
+            return context.eventLoop.makeFailedFuture(error)
         }
+    }
+
+    private func pass(
+        _ context: ChannelHandlerContext, _ ownHold: BytesHold, _ server: any Channel, _ otherHold: BytesHold,
+        _ change: WebSocketChange?
+    ) -> EventLoopFuture<Void> {
+        let (own, other) = PassingHandler.pair()
+        let (operations, serverOperations) = (context.pipeline.syncOperations, server.pipeline.syncOperations)
+        do {
+            let frames = change.map { $0.handlers(from: .program) } ?? []
+            try operations.addHandlers(frames + [own], position: .after(ownHold))
+            let serverFrames = change.map { $0.handlers(from: .server) } ?? []
+            try serverOperations.addHandlers(serverFrames + [other], position: .after(otherHold))
+            // What came behind the request and the answer goes on first.
+            return EventLoopFuture.andAllSucceed(
+                [
+                    operations.removeHandler(self), operations.removeHandler(ownHold),
+                    serverOperations.removeHandler(otherHold),
+                ], on: context.eventLoop)
+        } catch {
+            return context.eventLoop.makeFailedFuture(error)
+        }
+    }
+}
+
+/// Keeps what comes until it is removed.
+final class BytesHold: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private var held: [NIOAny] = []
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { held.append(data) }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        guard !held.isEmpty else { return }
+        for data in held { context.fireChannelRead(data) }
+        held = []
+        context.fireChannelReadComplete()
     }
 }
 

@@ -70,17 +70,27 @@ struct DecodedText {
                     bytes[count] = text[place]
                     (count, place) = (count + 1, place + 1)
                 }
+                let end = place
                 while place < text.count, isSpace(text[place]) { place += 1 }
+                guard place - end > longestSpace else { continue }
+                // No secret has this byte, so no occurrence goes on.
+                runs.append(Run(at: count, from: end, end: place))
+                bytes[count] = 0x01
+                count += 1
             }
         }
         result.runs = runs
         return result
     }
 
+    /// An occurrence has no more white space in a row: else what begins one would be kept as long as nothing else
+    /// comes.
+    private static let longestSpace = 64
+
     static func isSpace(_ byte: UInt8) -> Bool {
         guard byte <= 0x20 else { return false }
         return switch byte {
-        case 0x00, 0x09, 0x0A, 0x0D, 0x20: true
+        case 0x00, 0x09, 0x0A...0x0D, 0x20: true
         default: false
         }
     }

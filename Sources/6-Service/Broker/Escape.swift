@@ -97,6 +97,13 @@ enum Escape: Equatable {
             case UInt8(ascii: "t"): return .byte(0x09, length: 2)
             case UInt8(ascii: "b"): return .byte(0x08, length: 2)
             case UInt8(ascii: "f"): return .byte(0x0C, length: 2)
+            case UInt8(ascii: "x") where byte(2) == UInt8(ascii: "{"): return braces()
+            case UInt8(ascii: "U"):
+                switch digits(8, from: 2, radix: 16) {
+                case .none: return .none
+                case .open: return .open
+                case .value(let value): return Unicode.Scalar(value).map { .scalar($0, length: 10) } ?? .none
+                }
             case UInt8(ascii: "x"):
                 switch digits(2, from: 2, radix: 16) {
                 case .none: return .none
@@ -120,10 +127,10 @@ enum Escape: Equatable {
             number(from: 3, radix: 16, end: UInt8(ascii: "}"), isEndNeeded: true)
         }
 
-        /// At most seven digits, and what ends them.
+        /// At most twelve digits, of which the first may be zeros, and what ends them.
         private func number(from offset: Int, radix: UInt32, end: UInt8, isEndNeeded: Bool) -> Escape {
             var (value, count): (UInt32, Int) = (0, 0)
-            while count < 7, let byte = byte(offset + count), let digit = Self.digit(byte, radix) {
+            while count < 12, value <= 0x10_FFFF, let byte = byte(offset + count), let digit = Self.digit(byte, radix) {
                 value = value * radix + digit
                 count += 1
             }
@@ -147,22 +154,28 @@ enum Escape: Equatable {
             for (name, value) in Self.names {
                 var count = 0
                 while count < name.count, byte(1 + count) == name[count] { count += 1 }
-                if count == name.count { return .byte(value, length: 1 + count) }
+                if count == name.count { return isOpen ? .open : .byte(value, length: 1 + count) }
                 isOpen = isOpen || place + 1 + count == text.count
             }
             return isOpen ? .open : .none
         }
 
         /// HTML Standard, 13.5: those of the printable characters of ASCII.
-        private static let names: [(name: [UInt8], value: UInt8)] = [
-            ("excl", "!"), ("quot", "\""), ("QUOT", "\""), ("num", "#"), ("dollar", "$"), ("percnt", "%"), ("amp", "&"),
-            ("AMP", "&"), ("apos", "'"), ("lpar", "("), ("rpar", ")"), ("ast", "*"), ("midast", "*"), ("plus", "+"),
-            ("comma", ","), ("period", "."), ("sol", "/"), ("colon", ":"), ("semi", ";"), ("lt", "<"), ("LT", "<"),
-            ("equals", "="), ("gt", ">"), ("GT", ">"), ("quest", "?"), ("commat", "@"), ("lsqb", "["), ("lbrack", "["),
-            ("bsol", "\\"), ("rsqb", "]"), ("rbrack", "]"), ("Hat", "^"), ("lowbar", "_"), ("UnderBar", "_"),
-            ("grave", "`"), ("DiacriticalGrave", "`"), ("lcub", "{"), ("lbrace", "{"), ("verbar", "|"), ("vert", "|"),
-            ("VerticalLine", "|"), ("rcub", "}"), ("rbrace", "}"),
-        ].map { (Array("\($0.0);".utf8), $0.1.utf8.first ?? 0) }
+        private static let names: [(name: [UInt8], value: UInt8)] =
+            [
+                ("Tab", "\t"), ("NewLine", "\n"), ("excl", "!"), ("quot", "\""), ("QUOT", "\""), ("num", "#"),
+                ("dollar", "$"), ("percnt", "%"), ("amp", "&"),
+                ("AMP", "&"), ("apos", "'"), ("lpar", "("), ("rpar", ")"), ("ast", "*"), ("midast", "*"), ("plus", "+"),
+                ("comma", ","), ("period", "."), ("sol", "/"), ("colon", ":"), ("semi", ";"), ("lt", "<"), ("LT", "<"),
+                ("equals", "="), ("gt", ">"), ("GT", ">"), ("quest", "?"), ("commat", "@"), ("lsqb", "["),
+                ("lbrack", "["),
+                ("bsol", "\\"), ("rsqb", "]"), ("rbrack", "]"), ("Hat", "^"), ("lowbar", "_"), ("UnderBar", "_"),
+                ("grave", "`"), ("DiacriticalGrave", "`"), ("lcub", "{"), ("lbrace", "{"), ("verbar", "|"),
+                ("vert", "|"),
+                ("VerticalLine", "|"), ("rcub", "}"), ("rbrace", "}"),
+            ].map { (Array("\($0.0);".utf8), $0.1.utf8.first ?? 0) }
+            // Without a semicolon, as HTML allows for these.
+            + [("quot", "\""), ("amp", "&"), ("lt", "<"), ("gt", ">")].map { (Array($0.0.utf8), $0.1.utf8.first ?? 0) }
     }
 }
 

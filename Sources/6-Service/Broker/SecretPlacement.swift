@@ -69,13 +69,39 @@ package struct SecretPlacement {
     }
 
     package mutating func json(_ body: [UInt8]) -> [UInt8] {
-        replace(in: body, at: .json) { SecretForms.json($0) }
+        replaceStrings(in: body, at: .json)
     }
 
     /// - Parameter text: A message of a WebSocket.
     package mutating func message(_ text: [UInt8]) -> [UInt8] {
-        let isQuoted = text.contains(UInt8(ascii: "\""))
-        return replace(in: text, at: .websocket) { isQuoted ? SecretForms.json($0) : $0 }
+        text.contains(UInt8(ascii: "\""))
+            ? replaceStrings(in: text, at: .websocket) : replace(in: text, at: .websocket) { $0 }
+    }
+
+    /// Replaces the placeholders that are a JSON string each, and no name of a member.
+    private mutating func replaceStrings(in bytes: [UInt8], at place: SecretPlace) -> [UInt8] {
+        let forms = candidates.map { Self.forms(of: $0.placeholder, at: place) }
+        var (result, rest, copied): ([UInt8], [UInt8], Int) = ([], [], 0)
+        for string in JSONStrings(bytes) where forms.contains(where: { $0.contains(Array(bytes[string.range])) }) {
+            let text = Array(bytes[string.range])
+            let found = candidates.indices.filter { forms[$0].contains(text) && candidates[$0].places.contains(place) }
+            guard !found.isEmpty, !string.isName else { continue }
+            wanted.formUnion(found.map { candidates[$0].number })
+            rest += bytes[copied..<string.range.lowerBound]
+            result += bytes[copied..<string.range.lowerBound]
+            if let value = found.compactMap({ candidates[$0].value }).first {
+                result += value.withUnsafeBytes { SecretForms.json(Array($0)) }
+            } else {
+                result += text
+            }
+            copied = string.range.upperBound
+        }
+        rest += bytes[copied...]
+        for (candidate, forms) in zip(candidates, forms) where forms.contains(where: { rest.firstRange(of: $0) != nil })
+        {
+            strays.append((candidate.number, place))
+        }
+        return result + bytes[copied...]
     }
 
     /// Replaces the placeholders in bytes, each where it is a whole value.
@@ -126,9 +152,14 @@ package struct SecretPlacement {
         case .path:
             return before == UInt8(ascii: "/") && (after == nil || after == UInt8(ascii: "/"))
         case .query, .form:
+            // The first '=' after the name: what follows is all of the value.
+            let pair = bytes[..<range.lowerBound].dropLast().reversed().prefix { byte in
+                byte != UInt8(ascii: "&") && byte != UInt8(ascii: "?")
+            }
             return before == UInt8(ascii: "=") && (after == nil || after == UInt8(ascii: "&"))
-        case .json: return before == UInt8(ascii: "\"") && after == UInt8(ascii: "\"")
-        case .websocket: return before == after && (before == nil || before == UInt8(ascii: "\""))
+                && !pair.contains(UInt8(ascii: "="))
+        // Strings are looked for in another way.
+        case .json, .websocket: return before == nil && after == nil
         }
     }
 

@@ -203,6 +203,23 @@ import Testing
             ], "\(text)")
     }
 
+    /// Frames that come with the request, and requests that are none for a WebSocket.
+    @Test func webSocketsOfAttackers() throws {
+        let text = try lines(
+            """
+            tls=$other
+            brokered " at 127.0.0.1 in authorization" /usr/bin/python3 -B "$peers/broker_websocket.py" \\
+                api.example.test:$other /ws raw 2> err || cat err >&2
+            grep -c "keychain-broker ended" err; true
+            """)
+        let begun = "HTTP/1.1 101 Switching Protocols"
+        #expect(
+            text == [
+                begun, "8a \(begun)", "81 \(begun)", "8a \(begun)", "88 \(begun)", "HTTP/1.1 400 Bad Request",
+                "HTTP/1.1 400 Bad Request", "HTTP/1.1 502 Bad Gateway", begun, "0",
+            ], "\(text)")
+    }
+
     /// Servers that no rule names, as `--others` says; and headers by which a server takes another method or path.
     @Test func others() throws {
         let text = try lines(

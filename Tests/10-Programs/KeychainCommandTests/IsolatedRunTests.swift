@@ -163,6 +163,32 @@ import Testing
         #expect(text.count == 3 && text[0] == "200_407_407_own" && text[1] == text[2], "\(text)")
     }
 
+    /// Neither the program's variables nor its descriptors act outside, and what it left behind gets it no other place.
+    @Test(arguments: Person.allCases) func nothingLeadsOut(_ person: Person) throws {
+        let text = try lines(
+            """
+            echo LD_PRELOAD=/nothing/planted.so > .env
+            isolated --env-file .env -- /bin/true 2> err; grep -c planted.so err
+            echo kept > ../input; chmod 600 ../input ../input
+            isolated -- sh -c 'cat; echo CHANGED > /proc/self/fd/0; chmod 4777 /proc/self/fd/0' < ../input 2> /dev/null
+            cat ../input; stat -c %a ../input
+            isolated -- sh -c 'echo out; chmod 4777 /proc/self/fd/1; : > /proc/self/fd/1' > ../out 2> /dev/null
+            cat ../out; [ "$(stat -c %a ../out)" = 4777 ] || echo "same rights"
+            /usr/bin/python3 -c "
+            import os, socket, subprocess, sys
+            listener = socket.create_server(('127.0.0.1', 0)); one = socket.create_connection(listener.getsockname())
+            inner = 'import socket, sys; socket.socket(fileno=0).getpeername()'
+            done = subprocess.run(sys.argv[1:] + ['/usr/bin/python3', '-c', inner], stdin=one, stderr=subprocess.PIPE)
+            print('no socket' if b'not a socket' in done.stderr or b'Socket operation' in done.stderr else done)" \\
+                keychain run --broker "$rule" --broker-authority "$authority" --isolated --
+            ln -s .. link; isolated --writable link -- true 2> err; grep -o 'leads over a symbolic link' err
+            """, as: person)
+        #expect(
+            text == [
+                "1", "kept", "kept", "600", "out", "same rights", "no socket", "leads over a symbolic link",
+            ], "\(text)")
+    }
+
     /// The program writes in its folder, in folders of its own and where it may, and reads the rest.
     @Test(arguments: Person.allCases) func files(_ person: Person) throws {
         let text = try lines(

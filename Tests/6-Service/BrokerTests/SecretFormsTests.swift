@@ -125,6 +125,17 @@ import Testing
         }
     }
 
+    /// What may begin a secret is not kept for as long as white space follows.
+    @Test func spaceHasAnEnd() throws {
+        var mask = try Self.mask(Self.someSecrets[0])
+        let text = Array("g".utf8) + [UInt8](repeating: 0x20, count: 1_000)
+        #expect(text.withUnsafeBytes { mask.take($0) }.count == text.count)
+        let long = Array("g".utf8) + [UInt8](repeating: 0, count: 4 << 20)
+        let begin = ContinuousClock.now
+        #expect(Self.masked(long, mask, piece: 1 << 16) == long)
+        #expect(ContinuousClock.now - begin < .seconds(60))
+    }
+
     /// In lines, in UTF-16, in hexadecimal digits, in another character set.
     @Test(arguments: someSecrets) func otherFormsAreMasked(_ secret: String) throws {
         let mask = try Self.mask(secret)

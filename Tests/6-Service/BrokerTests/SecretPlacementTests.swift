@@ -54,6 +54,27 @@ import Testing
         #expect(read?["token"] as? String == secret)
     }
 
+    /// A value ends where its kind of text says, and not at the next character that looks like it.
+    @Test(arguments: [
+        #"{"a": "chosen\"PLACE"}"#, #"["a"PLACE"b"]"#, #"{"PLACE": 1}"#, #"{"PLACE" : 1}"#, #"["\\"PLACE"]"#, "PLACE",
+        #""PLACE"#, #"["PLACE\""]"#,
+    ]) func whatIsNoStringStays(_ form: String) throws {
+        var placement = try placement([.json, .websocket])
+        let text = Array(form.replacing("PLACE", with: placeholder).utf8)
+        #expect(placement.json(text) == text)
+        #expect(placement.wanted.isEmpty && placement.strays.map(\.number) == [7])
+        if form.contains("\"") { #expect(placement.message(text) == text) }
+    }
+
+    @Test func aValueBeginsAtItsName() throws {
+        var placement = try placement([.query, .form])
+        for text in ["q=chosen=\(placeholder)", "a=1&q=x=\(placeholder)&b=2"] {
+            #expect(placement.form(Array(text.utf8)) == Array(text.utf8))
+            #expect(placement.target("/?" + text) == "/?" + text)
+        }
+        #expect(placement.wanted.isEmpty)
+    }
+
     /// Beside other text of the program, a placeholder stays: a server that repeats a part of it would tell a part.
     @Test func onlyWholeValues() throws {
         var placement = try placement([.authorization, .header("x-key"), .path, .query, .form, .json])

@@ -11,6 +11,9 @@ package enum IsolatedStart {
     static let check = "check"
     /// The descriptor of the socket to `keychain run`.
     static let link: Int32 = 3
+    /// That of the program's environment. bwrap itself does not get it: outside of the isolation, some variables would
+    /// have it load what the program wrote before.
+    static let environment: Int32 = 5
 
     /// - Parameter arguments: The command line, with the program's name.
     package static func main(_ arguments: [String]) -> Never {
@@ -22,6 +25,7 @@ package enum IsolatedStart {
         guard PassedDescriptors.send([listener, own], with: [1], over: link) else { end("no broker", errno) }
         // Nobody is there to answer if `keychain run` was killed.
         guard PassedDescriptors.receive(from: link) != nil else { exit(ExitStatus.other) }
+        takeEnvironment()
         // What is open besides 0, 1 and 2 closes when the program replaces this one.
         leaveGroup()
         var blocked = sigset_t()
@@ -34,6 +38,34 @@ package enum IsolatedStart {
         CommandNote.show(failure.message)
         exit(failure.exitCode)
     }
+
+    /// Gives this process, and so the program, the environment that `keychain run` made.
+    private static func takeEnvironment() {
+        // The folder is known to bwrap alone.
+        let folder = getenv("PWD").flatMap { strdup($0) }
+        clearenv()
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = SystemCall.retryOnInterrupt({ read(environment, &buffer, buffer.count) }), count > 0 {
+            bytes += buffer[..<count]
+        }
+        close(environment)
+        for variable in bytes.split(separator: 0) {
+            let text = (Array(variable) + [0]).map { CChar(bitPattern: $0) }
+            // The environment keeps the copy.
+            text.withUnsafeBufferPointer { if let base = $0.baseAddress { _ = putenv(strdup(base)) } }
+        }
+        for name in withoutPlaces { unsetenv(name) }
+        setenv("TMPDIR", "/tmp", 1)
+        if let folder { setenv("PWD", folder, 1) }
+    }
+
+    /// Variables that name what the program does not reach.
+    private static let withoutPlaces = [
+        "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GPG_AGENT_INFO",
+        "KEYCHAIN_HOME", "KEYCHAIN_MODE", "KEYCHAIN_SOCKET", "SSH_AGENT_PID", "SSH_AUTH_SOCK", "WAYLAND_DISPLAY",
+        "XDG_RUNTIME_DIR",
+    ]
 
     /// Listens at the place of the broker, on a loopback interface that only the program has.
     private static func listener() -> Int32? {

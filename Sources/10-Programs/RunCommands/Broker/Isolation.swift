@@ -12,13 +12,16 @@ struct Isolation {
 
     private var places: IsolationPlaces
     private let tool: String
+    /// util-linux's `unshare`: it keeps what is mounted outside later from showing up inside.
+    private let unshare: String
     /// This program, which prepares the isolation from inside.
     private let own: String
 
     /// Fails if this machine isolates no program, before anybody is asked for anything.
     init(_ places: IsolationPlaces) throws(Failure) {
         self.places = places
-        tool = try Self.tool(notIn: places.writable)
+        tool = try Self.tool("bwrap", of: "bubblewrap", notIn: places.writable)
+        unshare = try Self.tool("unshare", of: "util-linux", notIn: places.writable)
         guard let found = realpath("/proc/self/exe", nil) else { throw .system("this program cannot be found", errno) }
         own = String(cString: found)
         free(found)
@@ -31,24 +34,28 @@ struct Isolation {
         try check()
     }
 
-    /// A program that was isolated before may have left a `bwrap` where it may write.
-    private static func tool(notIn writable: [String]) throws(Failure) -> String {
+    /// A program that was isolated before may have left one where it may write.
+    private static func tool(
+        _ name: String, of package: String, notIn writable: [String]
+    ) throws(Failure) -> String {
         let folders = (Environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":")
         for folder in folders where folder.hasPrefix("/") {
-            guard let found = realpath("\(folder)/bwrap", nil) else { continue }
+            guard let found = realpath("\(folder)/\(name)", nil) else { continue }
             defer { free(found) }
             let path = String(cString: found)
-            if access(path, X_OK) == 0, !writable.contains(where: { path.hasPrefix($0 + "/") }) { return path }
+            let isWritable = writable.contains { IsolationPlaces.isInside(path, $0) }
+            if access(path, X_OK) == 0, !isWritable { return path }
         }
         throw Failure(
             status: errSecNotAvailable,
-            "--isolated needs the program bwrap, which is in no folder of PATH: install the package bubblewrap. Nothing "
-                + "was started")
+            "--isolated needs the program \(name), which is in no folder of PATH: install the package \(package). "
+                + "Nothing was started")
     }
 
     private func words(showing shown: [String]) -> [String] {
         [
-            tool, "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+            unshare, "--user", "--map-current-user", "--mount", "--propagation", "private", "--", tool,
+            "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
             "--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent",
         ] + places.words(showing: [own] + shown)
     }
@@ -116,20 +123,25 @@ struct Isolation {
     ) throws(Failure) -> pid_t {
         let filter = try Self.filter()
         defer { close(filter) }
+        let block = try environment.memoryFile()
+        defer { close(block) }
+        let input = RelayedInput.isNeeded(for: 0) ? try RelayedInput() : nil
+        defer { if let input { close(input.descriptor) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input.descriptor, 0) }
         if let output {
             posix_spawn_file_actions_adddup2(&actions, output.standard, 1)
             posix_spawn_file_actions_adddup2(&actions, output.error, 2)
         }
         // Both may have one of these numbers now.
-        let copies = [link, filter].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        let copies = [link, filter, block].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
         defer { for copy in copies { close(copy) } }
         for (index, copy) in copies.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, copy, IsolatedStart.link + Int32(clamping: index))
         }
-        closeDescriptors(from: IsolatedStart.link + 2, in: &actions)
+        closeDescriptors(from: IsolatedStart.environment + 1, in: &actions)
         InheritedDescriptors.keep()
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -143,23 +155,17 @@ struct Isolation {
         posix_spawnattr_setsigmask(&attributes, &blocked)
         let words =
             words(showing: [folder])
-            + Self.withoutPlaces.flatMap { ["--unsetenv", $0] } + ["--setenv", "TMPDIR", "/tmp"]
             + ["--seccomp", String(IsolatedStart.link + 1), "--", own, IsolatedStart.name, program.path, "--"]
         let copied = words.map { (word: String) in strdup(word) }
         defer { for word in copied { free(word) } }
         var arguments = copied + RunProgram.arguments
         var process: pid_t = 0
-        let code = environment.withPointers { posix_spawn(&process, tool, &actions, &attributes, &arguments, $0) }
-        guard code == 0 else { throw .system("\(tool.escapedForTerminal) cannot be started", code) }
+        let variables = ["PATH=/usr/bin:/bin", "LC_ALL=C"].map { (word: String) in strdup(word) }
+        defer { for variable in variables { free(variable) } }
+        let code = posix_spawn(&process, unshare, &actions, &attributes, &arguments, variables + [nil])
+        guard code == 0 else { throw .system("\(unshare.escapedForTerminal) cannot be started", code) }
         return process
     }
-
-    /// Variables that name what the program does not reach.
-    private static let withoutPlaces = [
-        "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GPG_AGENT_INFO",
-        "KEYCHAIN_HOME",
-        "KEYCHAIN_MODE", "KEYCHAIN_SOCKET", "SSH_AGENT_PID", "SSH_AUTH_SOCK", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
-    ]
 
     // MARK: System calls
 

@@ -25,16 +25,16 @@ struct IsolationPlaces {
                 "--isolated lets the program write in the current folder, and \(folder.escapedForTerminal) is more than "
                     + "a project: change to the folder of the project")
         }
-        for place in try [folder] + writable.map({ try Self.place($0, of: "--writable") }) {
+        for place in try [folder] + writable.map({ try Self.plainPlace($0) }) {
             let system = ["/proc", "/sys", "/dev"].first { Self.isInside(place, $0) }
-            guard place != "/", system == nil else {
+            guard place != "/", system == nil, home.map({ !Self.isInside($0, place) }) ?? true else {
                 throw Failure.usage(
                     "an isolated program may not write in \(place.escapedForTerminal): choose another folder")
             }
             self.writable.append(place)
         }
         for place in hidden { try hide(Self.place(place, of: "--hidden")) }
-        for place in Self.ofKeychain() { try hide(place) }
+        for place in Self.ofKeychain() + MountedPlace.views() { try hide(place) }
     }
 
     /// Closes a place, as far as it is there.
@@ -101,6 +101,22 @@ struct IsolationPlaces {
             let reason = errno == EILSEQ ? "its name is not UTF-8" : String(cString: strerror(errno))
             throw .usage(
                 "\(origin): \(path.escapedForTerminal) cannot be used (\(reason)): name a folder that is there")
+        }
+        return place
+    }
+
+    /// A folder or file of `--writable`. A program that was isolated before may have left a link in its place.
+    private static func plainPlace(_ path: String) throws(Failure) -> String {
+        let place = try place(path, of: "--writable")
+        let given = path.hasPrefix("/") ? path : try self.place(".", of: "the current folder") + "/" + path
+        var parts: [Substring] = []
+        for part in given.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        guard "/" + parts.joined(separator: "/") == place else {
+            throw .usage(
+                "--writable: \(path.escapedForTerminal) leads over a symbolic link to \(place.escapedForTerminal): name "
+                    + "that, if it is what you mean")
         }
         return place
     }

@@ -9,6 +9,11 @@ struct MountedPlace {
     let root: String
     /// Where.
     let point: String
+    /// The kind of file system.
+    let type: String
+
+    /// Where `keychain mount` shows files in the clear.
+    static func views() -> [String] { all().filter { $0.type == "fuse.keychain" }.map(\.point) }
 
     /// Returns the other paths that lead to a place, because a folder above it is mounted twice.
     ///
@@ -24,7 +29,10 @@ struct MountedPlace {
         var status = stat()
         guard stat(path, &status) == 0 else { return [] }
         return all.compactMap { mount in
-            guard mount.device == own.device, IsolationPlaces.isInside(inner, mount.root) else { return nil }
+            guard mount.device == own.device else { return nil }
+            // A part of the place.
+            if mount.root != inner, IsolationPlaces.isInside(mount.root, inner) { return mount.point }
+            guard IsolationPlaces.isInside(inner, mount.root) else { return nil }
             let other = joined(mount.point, rest(inner, below: mount.root))
             var found = stat()
             let isSame = stat(other, &found) == 0 && found.st_ino == status.st_ino && found.st_dev == status.st_dev
@@ -42,7 +50,11 @@ struct MountedPlace {
         while getline(&line, &room, file) > 0, let text = line {
             let words = String(cString: text).split(separator: " ")
             guard words.count > 5 else { continue }
-            mounts.append(MountedPlace(device: String(words[2]), root: unescaped(words[3]), point: unescaped(words[4])))
+            let type = words.drop { $0 != "-" }.dropFirst().first ?? ""
+            mounts.append(
+                MountedPlace(
+                    device: String(words[2]), root: unescaped(words[3]), point: unescaped(words[4]),
+                    type: String(type)))
         }
         return mounts
     }

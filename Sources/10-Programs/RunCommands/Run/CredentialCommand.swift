@@ -64,27 +64,11 @@ struct CredentialCommand: DocumentedCommand {
         let program = try RunProgram("systemd-creds", searchPath: Environment.value(of: "PATH"))
         let search = try PasswordSearch(password, scope, itemPassword.authentication())
         let item = try search.one(in: .ofOwnerInPresentVault(passcode), includingValues: true)
-        let input = try Self.memoryFile(with: item.value ?? Data())
+        let input = try MemoryFile.holding(item.value ?? Data())
         defer { close(input) }
         guard dup2(input, 0) == 0 else { throw Failure.system("the secret cannot be passed on", errno) }
         let options = ["--with-key=\(key)", "--name=\(name)"] + (end.map { ["--not-after=\($0)"] } ?? [])
         throw program.replaceThisProcess(
             arguments: ["encrypt"] + options + (pretty ? ["--pretty"] : []) + ["-", "-"])
-    }
-
-    /// Returns the descriptor of a file that is in memory alone.
-    private static func memoryFile(with secret: Data) throws(Failure) -> Int32 {
-        let make: (@convention(c) (UnsafePointer<CChar>, UInt32) -> Int32)? = libraryFunction("memfd_create")
-        // MFD_CLOEXEC (linux/memfd.h)
-        let file = make?("secret", 1) ?? -1
-        guard file >= 0 else { throw .system("there is no memory for the secret", errno) }
-        do throws(Failure) {
-            try FileOutput.write(secret, to: file)
-        } catch {
-            close(file)
-            throw error
-        }
-        lseek(file, 0, SEEK_SET)
-        return file
     }
 }

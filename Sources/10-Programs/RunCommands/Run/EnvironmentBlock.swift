@@ -1,6 +1,7 @@
 import Bytes
 import CLibrary
 import CommandKit
+import FoundationEssentials
 import StatusCodes
 
 /// The environment that a command gets: that of this process, with further variables.
@@ -55,6 +56,20 @@ final class EnvironmentBlock {
                 body(buffer.baseAddress.unsafelyUnwrapped)
             }
         }
+    }
+
+    /// The same in a file in memory, each variable with a NUL behind it.
+    func memoryFile() throws(Failure) -> Int32 {
+        var bytes = Data()
+        defer { bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
+        withPointers { pointers in
+            var next = pointers
+            while let variable = next.pointee {
+                bytes.append(UnsafeBufferPointer(start: variable, count: strlen(variable) + 1))
+                next += 1
+            }
+        }
+        return try MemoryFile.holding(bytes)
     }
 
     private static func isNamed(_ name: String, _ variable: UnsafeMutablePointer<CChar>) -> Bool {

@@ -121,7 +121,9 @@ struct SecretRun {
     private func supervise(
         _ masked: [SecretBytes], _ start: ((standard: Int32, error: Int32)?) throws -> pid_t
     ) throws -> Int32 {
-        guard isMasking else {
+        // An isolated program gets pipes for what would lead it out.
+        let isRelaying = brokered?.places != nil && [1, 2].contains(where: RelayedInput.isNeeded)
+        guard isMasking || isRelaying else {
             if let signal = RunSignals.early { return 128 + signal }
             let child = try RunSignals.begin { try start(nil) }
             return RunSignals.status(of: child, blocking: true) ?? ExitStatus.other
