@@ -493,7 +493,7 @@ if !isFetched {
             "KeyCryptography", "ProcessVault", "TestSupport", "VaultInterface", "VaultKeys", exclude: ["Peer"],
             hasFixtures: true),
         tests("OneTimeCodesTests", uses: "OneTimeCodes", "TestSupport"),
-        tests("PasswordGenerationTests", uses: "PasswordGeneration"),
+        tests("PasswordGenerationTests", uses: "PasswordGeneration", "TestSupport"),
         tests(
             "PasswordHashesTests", uses: "Bytes", "KeychainModel", "PasswordHashes", "TestSupport", exclude: ["Peer"]))
     floor(

@@ -39,6 +39,25 @@ package enum WordCode {
         return rest
     }
 
+    /// Splits what a person typed into words: at white space, commas and hyphens, but not at the hyphens of words such as
+    /// `drop-down`, whose first half is no word.
+    package static func split(_ text: String) -> [String] {
+        let parts = text.split { $0.isWhitespace || $0 == "-" || $0 == "," }.map { $0.lowercased() }
+        var words: [String] = []
+        var rest = parts[...]
+        while let part = rest.popFirst() {
+            guard !isWord(part), let next = rest.first, isWord("\(part)-\(next)") else {
+                words.append(part)
+                continue
+            }
+            words.append("\(part)-\(next)")
+            rest = rest.dropFirst()
+        }
+        return words
+    }
+
+    private static func isWord(_ text: String) -> Bool { WordList.words.contains { $0 == text } }
+
     /// Returns the bytes that words stand for; nil if a word is not in the list, or if the checksum is wrong.
     ///
     /// - Parameter count: How many bytes there are.

@@ -166,7 +166,7 @@ struct JoinCommand: DocumentedCommand {
     private func readSecret() throws -> SecretBytes {
         var typed = try TypedSecret.read("Words of the invitation: ", descriptor)
         defer { typed.resetBytes(in: typed.indices) }
-        let words = String(decoding: typed, as: UTF8.self).split { $0.isWhitespace || $0 == "-" || $0 == "," }
+        let words = WordCode.split(String(decoding: typed, as: UTF8.self))
         guard words.count == WordCode.wordCount(forBytes: 16) else {
             throw Failure.usage(
                 "an invitation has \(WordCode.wordCount(forBytes: 16)) words; these are \(words.count)")
