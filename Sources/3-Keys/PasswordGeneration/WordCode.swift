@@ -39,8 +39,8 @@ package enum WordCode {
         return rest
     }
 
-    /// Splits what a person typed into words: at white space, commas and hyphens, but not at the hyphens of words such as
-    /// `drop-down`, whose first half is no word.
+    /// Splits what a person typed into words: at white space, commas and hyphens, but not at the hyphens of words such
+    /// as `drop-down`, whose first half is no word.
     package static func split(_ text: String) -> [String] {
         let parts = text.split { $0.isWhitespace || $0 == "-" || $0 == "," }.map { $0.lowercased() }
         var words: [String] = []
