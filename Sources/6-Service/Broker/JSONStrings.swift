@@ -1,4 +1,5 @@
-/// The strings of a text in JSON (RFC 8259, 7), one after the other. Of a text that is none, what would be strings.
+/// The strings of a text in JSON (RFC 8259, 7), one after the other. In a text that is not JSON, all that stands
+/// between two quotes counts as a string.
 struct JSONStrings: Sequence, IteratorProtocol {
     struct Element {
         /// What stands between the quotes.

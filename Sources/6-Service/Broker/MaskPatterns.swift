@@ -127,7 +127,7 @@ final class MaskPatterns: Sendable {
     }
 
     private func beginningAtEnd(of text: UnsafeBufferPointer<UInt8>) -> Int {
-        for start in max(0, text.count - longest + 1)..<max(0, text.count) {
+        for start in max(0, text.count - longest + 1)..<text.count {
             let left = text.count - start
             for number in byFirst[Int(Self.fold[Int(text[start])])]
             where patterns[number].bytes.count > left && common(number, text, start) == left {

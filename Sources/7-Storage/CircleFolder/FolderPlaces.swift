@@ -8,8 +8,8 @@ import FoundationEssentials
 ///          8      1  format, 1
 ///          9     88  the ends of the one or two groups that this vault was about to write, or zeros
 ///         97      4  number of members (n)
-///        101 n × 100  number of the member (4), the place (44), the place behind the last objects (44), since when the
-///                   folder lacks what others have read of it, in milliseconds since 1970 (8), or zero
+///        101 n × 100  number of the member (4), the place (44), the place behind the last objects (44), since when
+///                   the folder lacks what others have read of it, in milliseconds since 1970 (8), or zero
 ///
 /// A place is the segment (4), the offset (8) and the chain value (32).
 struct FolderPlaces: Equatable {

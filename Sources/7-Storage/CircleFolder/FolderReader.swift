@@ -104,7 +104,7 @@ struct FolderReader {
         let numbers = folder.names().filter { $0.utf8.count == 8 }.compactMap { name in
             [UInt8](lowercaseHexadecimal: name.utf8).map { UInt32(bigEndianBytes: $0) }
         }
-        // Whoever has the folder may make folders of numbers that no member has.
+        // Everybody who can write here can make folders with numbers that no member has.
         let ofMembers = numbers.filter { number in number > 0 && last.map { number <= $0 } ?? true }.sorted()
         leftOut = max(0, ofMembers.count - most)
         return Array(ofMembers.prefix(most))

@@ -6,8 +6,8 @@ import VaultInterface
 /// The folder of one member: the line of its segments, and whatever else lies beside them.
 ///
 /// Two machines that write as the same member, such as a vault and its copy, write over each other's files. A program
-/// that synchronizes then keeps one of the two under another name, or whoever copies last wins. Each such file is read
-/// by itself, so that nothing is lost; the line is not read on where it is broken.
+/// that synchronizes then keeps one of the two files under another name, or keeps only the file that was copied last.
+/// Each such file is read by itself, so that nothing is lost; the line is not read on where it is broken.
 struct MemberFiles {
     let folder: SharedFolder
     let circle: Data
@@ -127,7 +127,7 @@ struct MemberFiles {
         guard let digits = [UInt8](lowercaseHexadecimal: name.utf8.prefix(8)) else { return nil }
         var scan = scans[name] ?? SegmentScan(circle, member, UInt32(bigEndianBytes: digits), before: nil)
         defer { scans[name] = scan }
-        // Whoever has the folder may put anything there.
+        // Everybody who can write in the folder can put anything there.
         while let group = try? read(name, &scan, as: name, isKnown: false) {
             if !group.objects.isEmpty { return group }
         }

@@ -9,7 +9,7 @@ import Testing
     private let workplace: Workplace
     private static let secret = "ghp_SECRETsecret0123456789abcdefABCDEFxy"
 
-    /// Who runs `keychain`: whoever runs the tests, or an ordinary user if that is root.
+    /// Who runs `keychain`: the user of the tests, or an ordinary user if the tests run as root.
     enum Person: CaseIterable { case own, ordinary }
 
     init() throws { workplace = try Workplace() }
@@ -118,7 +118,8 @@ import Testing
         }
         """
 
-    /// Whoever runs it, the program gets nothing of the daemon, the vault, other processes and the network.
+    /// As root and as an ordinary user, the program gets nothing of the daemon, the vault, other processes and the
+    /// network.
     @Test(arguments: Person.allCases) func nothingIsReached(_ person: Person) throws {
         let text = try lines(
             Self.targets + "\nattacked isolated; cat out; cat err >&2; ls \"$vault\" | grep planted; true", as: person)

@@ -159,7 +159,7 @@ import Testing
         #expect(throws: CircleError.self) { try circle.append(.admit(outdated)) }
     }
 
-    /// Whoever was removed knows the words of its invitations.
+    /// A member that was removed still knows the words of its invitations.
     @Test mutating func aRemovalEndsInvitations() throws {
         let (second, invitation) = (try circle.admit(), Invitation())
         try circle.append(.invite(try circle.offer(invitation, flags: .needsNoPerson)), by: second)

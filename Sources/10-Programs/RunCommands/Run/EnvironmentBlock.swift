@@ -60,7 +60,16 @@ final class EnvironmentBlock {
 
     /// The same in a file in memory, each variable with a NUL behind it.
     func memoryFile() throws(Failure) -> Int32 {
-        var bytes = Data()
+        // All room at first: a copy that grows would leave the secrets behind.
+        var bytes = Data(
+            capacity: withPointers { pointers in
+                var (count, next) = (0, pointers)
+                while let variable = next.pointee {
+                    count += strlen(variable) + 1
+                    next += 1
+                }
+                return count
+            })
         defer { bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         withPointers { pointers in
             var next = pointers

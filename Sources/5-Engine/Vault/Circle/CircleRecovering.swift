@@ -60,8 +60,8 @@ extension CircleSession {
 
     /// The member that made something of a generation of a view; nil if it counts for nothing.
     ///
-    /// What somebody made who is a member no more counts for a vault that comes back, if nobody gave the view new keys
-    /// since: nobody may be left who has it.
+    /// A vault that comes back also takes what a former member made, if nobody gave the view new keys since then. The
+    /// former member may be the only one who made that item known.
     func maker(_ number: UInt32, of generation: UInt32) -> MembershipLog.Member? {
         if let member = log?.member(number) { return member }
         guard isRecovering, let gone = log?.members[number], let removed = gone.removed, generation <= removed else {
