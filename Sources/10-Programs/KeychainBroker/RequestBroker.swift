@@ -53,10 +53,9 @@ final class RequestBroker: Sendable {
         guard given.count == 1, let given = given.first, given.utf8.count == credentials.utf8.count else {
             return false
         }
-        // The name of the scheme may be in any case. In a time that does not depend on where they differ.
-        let sent = "Basic " + given.dropFirst(6)
+        // The name of the scheme may be in any case.
         return given.lowercased().hasPrefix("basic ")
-            && zip(sent.utf8, credentials.utf8).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+            && isEqualInConstantTime(Data(given.dropFirst(6).utf8), Data(credentials.dropFirst(6).utf8))
     }
 
     /// What is done with a connection.
