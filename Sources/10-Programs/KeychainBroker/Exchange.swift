@@ -226,15 +226,18 @@ struct Exchange {
         if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
             try await answers?.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
         }
-        let body = bodyPlace == nil ? nil : try await wholeBody()
+        var sent = signedRequest(uri, head.headers)
+        let isBodySigned = places.contains(.aws) && AWSSignature(sent)?.coversBody(of: sent) == true
+        let body = bodyPlace == nil && !isBodySigned ? nil : try await wholeBody()
+        sent.body = body
         // Once to see which secrets it wants, and once with them.
-        var placed = Self.place(SecretPlacement(first), uri, headers, body, bodyPlace)
+        var placed = try place(SecretPlacement(first), uri, headers, body, bodyPlace, sent, target)
         if !placed.placement.wanted.isEmpty {
             let values = try await broker.secrets.letOut(placed.placement.wanted, for: target)
             record.secrets = values.keys.sorted().map { broker.secrets.rules[$0].variable }
-            placed = Self.place(
+            placed = try place(
                 SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values)), uri, headers, body,
-                bodyPlace)
+                bodyPlace, sent, target)
             record.outcome = .placed
         } else if let stray = placed.placement.strays.first {
             record.secrets = Set(placed.placement.strays.map { broker.secrets.rules[$0.number].variable }).sorted()
@@ -257,15 +260,44 @@ struct Exchange {
         return (outgoing, placed.uri)
     }
 
-    private static func place(
-        _ placement: SecretPlacement, _ uri: String, _ headers: HTTPHeaders, _ body: [UInt8]?, _ bodyPlace: SecretPlace?
-    ) -> (placement: SecretPlacement, uri: String, headers: HTTPHeaders, body: [UInt8]?) {
+    private func place(
+        _ placement: SecretPlacement, _ uri: String, _ headers: HTTPHeaders, _ body: [UInt8]?,
+        _ bodyPlace: SecretPlace?, _ sent: SignedRequest, _ target: BrokerRequest
+    ) throws(Refusal) -> (placement: SecretPlacement, uri: String, headers: HTTPHeaders, body: [UInt8]?) {
         var placement = placement
         let uri = placement.target(uri)
         var changed = HTTPHeaders()
         for (name, value) in headers { changed.add(name: name, value: placement.header(name.lowercased(), value)) }
-        let body = body.map { bodyPlace == .json ? placement.json($0) : placement.form($0) }
-        return (placement, uri, changed, body)
+        let body = body.map {
+            switch bodyPlace {
+            case .json: placement.json($0)
+            case .form: placement.form($0)
+            default: $0
+            }
+        }
+        // What a signature covers is known only now.
+        var outgoing = signedRequest(uri, changed)
+        outgoing.headers.append(("Host", Self.host(of: target)))
+        outgoing.body = body
+        do {
+            let result = try placement.sign(sent, outgoing)
+            changed = HTTPHeaders(result.headers.dropLast().map { ($0.name, $0.value) })
+            return (placement, result.target, changed, body)
+        } catch {
+            throw Refusal(status: .forbidden, reason: error.reason)
+        }
+    }
+
+    /// What a signature may cover, but for the body.
+    private func signedRequest(_ uri: String, _ headers: HTTPHeaders) -> SignedRequest {
+        SignedRequest(
+            method: request.head.method.rawValue, target: uri, headers: headers.map { ($0.name, $0.value) }, body: nil)
+    }
+
+    /// The header `Host` as AsyncHTTPClient writes it.
+    private static func host(of target: BrokerRequest) -> String {
+        let name = target.host.contains(":") ? "[\(target.host)]" : target.host
+        return target.port == (target.isSecure ? 443 : 80) ? name : "\(name):\(target.port)"
     }
 
     /// Whether the body may get a secret.

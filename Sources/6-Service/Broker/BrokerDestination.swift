@@ -114,9 +114,13 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
             return plain == "." || plain == ".."
         }
     }
+
     /// Whether each `%` has its two digits, and the bytes that they stand for are UTF-8. Libraries differ in what they
     /// make of others, and send another target than they were given.
-    package static func isDecodable(_ text: String) -> Bool {
+    package static func isDecodable(_ text: String) -> Bool { decoded(text) != nil }
+
+    /// The text without its `%`; nil if it is not decodable.
+    static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -126,10 +130,10 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
             }
             guard let high = rest.popFirst().flatMap(UInt8.init(hexadecimalDigit:)),
                 let low = rest.popFirst().flatMap(UInt8.init(hexadecimalDigit:))
-            else { return false }
+            else { return nil }
             bytes.append(high << 4 | low)
         }
-        return String(validating: bytes, as: UTF8.self) != nil
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// What RFC 3986, 3.3, has in a segment, without what servers give a meaning of their own.

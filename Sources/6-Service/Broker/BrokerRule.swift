@@ -29,7 +29,7 @@ package struct BrokerRule: Codable, Sendable, Equatable {
 
     /// Reads a rule from a command line: `NAME=REFERENCE to URL…`, and words with which it is narrower.
     package init(_ text: String, now: Date = Date()) throws(Problem) {
-        var words = text.split(separator: " ").map(String.init)[...]
+        var words = text.split { " \n\t".contains($0) }.map(String.init)[...]
         guard let first = words.popFirst(), let equals = first.firstIndex(of: "=") else {
             throw Problem("does not begin with NAME=keychain://SERVICE/ACCOUNT")
         }
@@ -145,6 +145,8 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
     case json
     /// A text message of a WebSocket, or text in one that is JSON.
     case websocket
+    /// The key with which a client of Amazon Web Services signs a request, or the identifier of that key.
+    case aws
 
     package init(_ word: String) throws(BrokerRule.Problem) {
         switch word {
@@ -154,13 +156,14 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case "form": self = .form
         case "json": self = .json
         case "websocket": self = .websocket
+        case "aws": self = .aws
         default:
             guard word.hasPrefix("header:"), case let name = word.dropFirst(7).lowercased(),
                 !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte)
             else {
                 throw BrokerRule.Problem(
-                    "has '\(word)' as a place: use authorization, header:NAME, path, query, form, json or "
-                        + "websocket")
+                    "has '\(word)' as a place: use authorization, header:NAME, path, query, form, json, "
+                        + "websocket or aws")
             }
             guard !Self.ofTheConnection.contains(name) else {
                 throw BrokerRule.Problem("has the header '\(name)' as a place, which no rule may have")
@@ -179,6 +182,7 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case .form: "form"
         case .json: "JSON"
         case .websocket: "WebSocket"
+        case .aws: "signature for AWS"
         }
     }
 

@@ -22,11 +22,11 @@ package struct SecretPlacement {
         }
     }
 
-    private let candidates: [Candidate]
+    let candidates: [Candidate]
     /// The numbers of those whose placeholder stands where a rule allows it.
-    package private(set) var wanted: Set<Int> = []
+    package internal(set) var wanted: Set<Int> = []
     /// Where placeholders stand that are not replaced.
-    package private(set) var strays: [(number: Int, place: SecretPlace)] = []
+    package internal(set) var strays: [(number: Int, place: SecretPlace)] = []
 
     package init(_ candidates: [Candidate]) { self.candidates = candidates }
 
@@ -160,6 +160,8 @@ package struct SecretPlacement {
                 && !pair.contains(UInt8(ascii: "="))
         // Strings are looked for in another way.
         case .json, .websocket: return before == nil && after == nil
+        // The signature says which placeholder it was made with.
+        case .aws: return false
         }
     }
 
@@ -168,7 +170,7 @@ package struct SecretPlacement {
         let bytes = Array(placeholder.utf8)
         let others =
             switch place {
-            case .authorization, .header: [] as [[UInt8]]
+            case .authorization, .header, .aws: [] as [[UInt8]]
             case .path, .query, .form: [SecretForms.percent(bytes), SecretForms.percent(bytes, isUpper: false)]
             case .json, .websocket: [SecretForms.json(bytes, escapesSlash: true)]
             }

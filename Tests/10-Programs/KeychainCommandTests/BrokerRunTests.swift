@@ -203,6 +203,46 @@ import Testing
             ], "\(text)")
     }
 
+    /// Amazon's client signs with a key that is none, and each request arrives with the signature of the real one. What
+    /// was signed for another time, or is not what was signed, gets none.
+    @Test func requestsAreSignedAnew() throws {
+        let packages = Repository.file(".build/test-vectors").path
+        let text = try lines(
+            """
+            printf %s AKIAREALREALREALREAL > id; keychain set aws id < id
+            export PYTHONPATH='\(packages)' SECRET="$(cat secret)" AWS_EC2_METADATA_DISABLED=true
+            signed() {
+                env -u SECRET keychain run --broker "AWS_SECRET_ACCESS_KEY=keychain://api/token $place" "$@" \
+                    --broker-authority server/authority.pem -- /usr/bin/python3 -B "$peers/aws_peer.py" ask api.example.test:$tls
+            }
+            place="to https://api.example.test:$tls at 127.0.0.1 in aws"
+            signed --broker "AWS_ACCESS_KEY_ID=keychain://aws/id $place" 2> err | sed 's/at 2[0-9]*T[0-9]*Z/at TIME/'
+            AWS_ACCESS_KEY_ID=$(cat id) signed 2> err > out || cat err out
+            /usr/bin/python3 -B "$peers/aws_peer.py" check server/requests.jsonl $(cat id) > checked || cat server.log
+            grep -v other checked | sort | uniq -c | sed 's/^ *//'; grep other checked
+            grep -c "$(cat secret)" server/requests.jsonl
+            keychain audit --broker --json | /usr/bin/python3 -c "
+            import json, sys
+            lines = [json.loads(line)['request'] for line in sys.stdin]
+            print(*[line['outcome'] for line in lines][:11], *lines[0]['secrets'])"
+            """)
+        let refused = [
+            "late 403 keychain: the request was signed at TIME, which is more than 15 minutes from now: look at the clock",
+            "changed 200",
+            "STREAMING-AWS4-HMAC-SHA256-PAYLOAD 403 keychain: each part of the body is signed on its own, which is not "
+                + "supported: have the client sign the body as a whole, or not at all",
+        ]
+        let signed = [
+            "GET s3 True True 1 for 900", "GET s3 True True 3", "GET s3 True True 4", "POST dynamodb True True 4",
+            "POST lambda True True 2", "POST sts True True 3", "PUT s3 True True 3", "PUT s3 True True 8",
+        ]
+        let outcomes = Array(repeating: "placed", count: 8) + ["refused", "placed", "refused"]
+        #expect(
+            text == refused + signed.map { "2 \($0)" } + ["PUT other True False 2", "PUT other True False 2", "0"]
+                + [outcomes.joined(separator: " ") + " AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID"],
+            "\(text.joined(separator: "\n"))")
+    }
+
     /// Frames that come with the request, and requests that are none for a WebSocket.
     @Test func webSocketsOfAttackers() throws {
         let text = try lines(
@@ -268,6 +308,27 @@ import Testing
             " 2> err || cat err
             """)
         #expect(text == ["True False True True"], "\(text)")
+    }
+
+    /// A password is the right one in each of its characters.
+    @Test func passwordsThatAreAlmostRight() throws {
+        let text = try lines(
+            """
+            brokered ' at 127.0.0.1' /usr/bin/python3 -c "
+            import base64, collections, os, socket, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ['HTTPS_PROXY'])
+            def status(password, scheme='Basic'):
+                with socket.create_connection(('127.0.0.1', proxy.port)) as connection:
+                    pair = base64.b64encode(f'keychain:{password}'.encode()).decode()
+                    connection.sendall(f'CONNECT api.example.test:$tls HTTP/1.1\\r\\nHost: api.example.test:$tls\\r\\n'
+                                       f'Proxy-Authorization: {scheme} {pair}\\r\\n\\r\\n'.encode())
+                    return connection.recv(100)[9:12].decode()
+            right = proxy.password
+            wrong = [right[:n] + other + right[n + 1:] for n in range(len(right)) for other in 'AZaz09_-' if other != right[n]]
+            print(status(right), status(right, 'bAsIc'), collections.Counter(map(status, wrong + ['', right + 'A', right[:-1]])).keys())
+            " 2> err || cat err
+            """)
+        #expect(text == ["200 200 dict_keys(['407'])"], "\(text)")
     }
 
     /// Rules end: by count, time and method. What they do not let out is refused or goes as the placeholder.

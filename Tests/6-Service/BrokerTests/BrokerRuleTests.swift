@@ -18,7 +18,7 @@ import Testing
     @Test func allWords() throws {
         let now = Date(timeIntervalSince1970: 1_000)
         let rule = try BrokerRule(
-            "TOKEN=keychain://api/token to https://API.example.com:8443/v1/* at 10.0.0.1 to http://other.example "
+            "TOKEN=keychain://api/token to https://API.example.com:8443/v1/* at 10.0.0.1\n\tto http://other.example "
                 + "in authorization,header:X-Key,json methods get,POST times 3 until 2h ask", now: now)
         #expect(rule.variable == "TOKEN")
         #expect(rule.reference == "keychain://api/token")
