@@ -66,7 +66,10 @@ package struct BoundHost: Hashable, Sendable {
     }
 
     /// The host key's fingerprint as OpenSSH prints it.
-    package var fingerprint: String {
+    package var fingerprint: String { Self.fingerprint(of: key) }
+
+    /// A host key's fingerprint as OpenSSH prints it.
+    package static func fingerprint(of key: Data) -> String {
         let digest = Data(SHA256.hash(data: key)).base64EncodedString()
         return "SHA256:" + digest.prefix { $0 != "=" }
     }

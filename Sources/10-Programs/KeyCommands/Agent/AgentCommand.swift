@@ -28,11 +28,19 @@ struct AgentCommand: DocumentedCommand {
         stays unlocked until it is locked again; without keychaind, until the agent ends. The question comes up at the \
         agent's terminal or in pinentry.
 
+        With --allow, the agent signs only what one of the rules is about, and shows only the keys of rules. So a program \
+        may sign commits and not log in, or log in to one host. A rule is `login HOST,… [as USER,…] [with KEY,…]` or \
+        `sign NAMESPACE,… [with KEY,…]`. HOST is a name in known_hosts, which is read when the agent starts, or the \
+        fingerprint of a host's key. A forwarded agent signs nothing then.
+
         The agent adds and removes no keys: `keychain key create`, `import` and `key delete` do.
         """
     static let examples = [
         Example("For one command", "keychain ssh-agent -- ssh git.example.com"),
         Example("For a shell and what is run in it", "keychain ssh-agent -- bash"),
+        Example(
+            "A program that may sign commits, and log in to one host",
+            "keychain ssh-agent --allow 'sign git with me' --allow 'login git.example.com as git' -- agent"),
         Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
         Example(
             "Sign commits with it",
@@ -51,11 +59,18 @@ struct AgentCommand: DocumentedCommand {
                 + "gets a folder of its own.", valueName: "path"))
     var socket: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Sign only this: 'login HOST,… [as USER,…] [with KEY,…]' or 'sign NAMESPACE,… [with KEY,…]'. May be given "
+                + "several times.", valueName: "rule"))
+    var allow: [String] = []
+
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("A command to run, with its arguments.", valueName: "command"))
     var command: [String] = []
 
     func run() throws {
+        let rules = try rules()
         let folder = try AgentFolder(isNeeded: socket == nil && !command.isEmpty)
         defer { folder?.remove() }
         let path = try folder.map { $0.path + "/agent" } ?? path()
@@ -63,7 +78,7 @@ struct AgentCommand: DocumentedCommand {
             throw Failure(status: errSecIO, "no descriptor is left: end other programs or raise `ulimit -n`")
         }
         let prompt = WithdrawablePrompt(StandardPrompt())
-        let server = try Self.server(at: path, KeychainAgentKeys(prompt: prompt))
+        let server = try Self.server(at: path, KeychainAgentKeys(prompt: prompt, rules: rules))
         defer { unlink(path) }
         guard ConnectionThread.start({ server.run() }) else { throw Self.noThread }
         defer {
@@ -90,6 +105,29 @@ struct AgentCommand: DocumentedCommand {
             // A terminal sends its signal to the child itself.
             if signal != SIGINT, signal != 0 { child.send(signal) }
         }
+    }
+
+    /// - Returns: Nil if everything is signed.
+    private func rules() throws -> [AgentRule]? {
+        let known = KnownHosts.ofUser
+        let rules = try allow.map { text in
+            do throws(AgentRule.Problem) {
+                var rule = try AgentRule(text)
+                for host in rule.hosts where !host.hasPrefix("SHA256:") {
+                    let keys = known.keys(ofHost: host)
+                    guard !keys.isEmpty else {
+                        throw AgentRule.Problem(
+                            description: "names the host '\(host)', which is not in known_hosts: log in there once, or "
+                                + "write the fingerprint of its key, SHA256:…")
+                    }
+                    rule.fingerprints.formUnion(keys.map(BoundHost.fingerprint))
+                }
+                return rule
+            } catch {
+                throw Failure.usage("a rule of --allow \(error.description)".escapedForTerminal)
+            }
+        }
+        return rules.isEmpty ? nil : rules
     }
 
     private func path() throws -> String {

@@ -10,6 +10,8 @@ import VaultKeys
 /// Serves the keychain's private keys to the clients of an ssh-agent.
 struct KeychainAgentKeys: AgentKeys {
     let prompt: WithdrawablePrompt<StandardPrompt>
+    /// What clients may have signed; nil for everything.
+    let rules: [AgentRule]?
 
     /// Returns nil if there is no vault: an agent may be started before one is made.
     private func session() throws -> KeyCommandSession? {
@@ -24,7 +26,9 @@ struct KeychainAgentKeys: AgentKeys {
     func keys() throws(SSHAgentError) -> [(key: SSHPublicKey, comment: String)] {
         try refusing {
             guard let session = try session() else { return [] }
-            return try entries(session).map { ($0.key, $0.pair.name) }
+            return try entries(session).map { ($0.key, $0.pair.name) }.filter { _, name in
+                rules?.contains { $0.isAbout(key: name) } ?? true
+            }
         }
     }
 
@@ -40,6 +44,9 @@ struct KeychainAgentKeys: AgentKeys {
                     "the key that ssh asks for is gone: `keychain key list` shows what there is")
             }
             let words = KnownHosts.ofUser.words(for: purpose, key: pair.name, from: asker)
+            guard rules?.contains(where: { $0.allows(purpose, with: pair.name, from: asker) }) ?? true else {
+                throw Failure(status: errSecInteractionNotAllowed, "no --allow lets a program \(words)")
+            }
             let privateKey = try session.privateKey(of: pair, AuthenticationOptions(prompt: words))
             return try session.result {
                 try privateKey.sign(data, by: algorithm.keyAlgorithm)

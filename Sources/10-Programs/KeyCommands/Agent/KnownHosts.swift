@@ -1,5 +1,6 @@
 import CLibrary
 import CommandKit
+import Crypto
 import FoundationEssentials
 import SSHAgent
 import SystemLibraries
@@ -16,21 +17,42 @@ struct KnownHosts {
         return KnownHosts(paths: (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"])
     }
 
+    /// The lines that are about a host's key. Marked ones are about authorities and revoked keys (sshd(8),
+    /// SSH_KNOWN_HOSTS FILE FORMAT).
+    private var lines: [(names: Substring, key: Substring)] {
+        paths.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.flatMap { text in
+            text.split(whereSeparator: \.isNewline).compactMap { line in
+                let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+                guard fields.count >= 3, !fields[0].hasPrefix("@"), !fields[0].hasPrefix("#") else { return nil }
+                return (fields[0], fields[2])
+            }
+        }
+    }
+
     /// Returns the first name in plain text for a host key. Hashed names cannot be read back.
     func name(ofKey key: Data) -> String? {
         let wanted = key.base64EncodedString()
-        for path in paths {
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { continue }
-            for line in text.split(whereSeparator: \.isNewline) {
-                let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
-                // Marked lines are about authorities and revoked keys (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT).
-                guard fields.count >= 3, !fields[0].hasPrefix("@"), !fields[0].hasPrefix("|"), fields[2] == wanted,
-                    let name = fields[0].split(separator: ",").first(where: { !$0.contains("*") && !$0.hasPrefix("!") })
-                else { continue }
-                return String(name)
-            }
-        }
-        return nil
+        return lines.lazy.filter { $0.key == wanted && !$0.names.hasPrefix("|") }
+            .compactMap { $0.names.split(separator: ",").first { !$0.contains("*") && !$0.hasPrefix("!") } }
+            .first.map(String.init)
+    }
+
+    /// Returns the keys of a host.
+    ///
+    /// - Parameter name: As the file has it: `HOST`, or `[HOST]:PORT` for another port than 22. Patterns do not count.
+    func keys(ofHost name: String) -> [Data] {
+        lines.filter { $0.names.split(separator: ",").contains { $0 == name } || Self.isHash($0.names, of: name) }
+            .compactMap { Data(base64Encoded: String($0.key)) }
+    }
+
+    /// A hashed name is `|1|SALT|HMAC-SHA-1` (sshd(8)).
+    private static func isHash(_ text: Substring, of name: String) -> Bool {
+        let parts = text.split(separator: "|")
+        guard text.hasPrefix("|1|"), parts.count == 3, let salt = Data(base64Encoded: String(parts[1])),
+            let code = Data(base64Encoded: String(parts[2]))
+        else { return false }
+        return HMAC<Insecure.SHA1>.isValidAuthenticationCode(
+            code, authenticating: Data(name.utf8), using: SymmetricKey(data: salt))
     }
 
     /// Returns what a person is told before a signature is made.
