@@ -178,7 +178,7 @@ import Testing
             grep -c 'no --allow lets a program log in as' err
             """)
         let (closed, refused) = ("Permission denied", "answered 5")
-        let blocks = outcome.text.replacing("\r", with: "").split(separator: "\n\n").map {
+        let blocks = outcome.text.replacing("\r\n", with: "\n").split(separator: "\n\n").map {
             $0.split(separator: "\n").map(String.init)
         }
         #expect(
