@@ -29,12 +29,15 @@ package struct ChangedItem: Sendable, Hashable {
     package var change: Int64
     /// The version that the item has since; 0 for one that is gone.
     package var version: Int64
+    /// The number of a version that was overruled since the change that the program knew; 0 for none.
+    package var overruled: Int64
 
-    package init(itemClass: ItemClass, identifier: UUID, change: Int64, version: Int64) {
+    package init(itemClass: ItemClass, identifier: UUID, change: Int64, version: Int64, overruled: Int64 = 0) {
         self.itemClass = itemClass
         self.identifier = identifier
         self.change = change
         self.version = version
+        self.overruled = overruled
     }
 
     /// Whether the item is gone: deleted, or moved to another access group.
@@ -65,11 +68,14 @@ package struct ItemVersion: Sendable, Hashable {
     package var ended: Int64?
     /// Whether the version ended because the item was deleted.
     package var isDeleted: Bool
+    /// Whether another machine made a later version without knowledge of this one, which took its place.
+    package var isOverruled: Bool
 
-    package init(item: StoredItem, change: Int64, ended: Int64?, isDeleted: Bool) {
+    package init(item: StoredItem, change: Int64, ended: Int64?, isDeleted: Bool, isOverruled: Bool = false) {
         self.item = item
         self.change = change
         self.ended = ended
         self.isDeleted = isDeleted
+        self.isOverruled = isOverruled
     }
 }

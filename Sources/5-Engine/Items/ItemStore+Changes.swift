@@ -127,19 +127,22 @@ extension ItemStore.Reader {
             } else {
                 try rest.bind(position.row, at: 3)
             }
-            guard try visit(rest, &position, body) else { return false }
+            guard try visit(rest, &position, since, body) else { return false }
         }
         let later = try database.statement(Self.laterChanges[stage])
         try later.bind(group, at: 1)
         try later.bind(max(since, position.change ?? since), at: 2)
         try later.bind(last, at: 3)
-        return try visit(later, &position, body)
+        return try visit(later, &position, since, body)
     }
 
     private func visit(
-        _ statement: SQLStatement, _ position: inout ChangePosition, _ body: (ChangedItem) throws -> Bool
+        _ statement: SQLStatement, _ position: inout ChangePosition, _ since: Int64,
+        _ body: (ChangedItem) throws -> Bool
     ) throws -> Bool {
         defer { statement.reset() }
+        // Nothing overrules in a vault that is in no circle.
+        let isInCircle = try position.stage > 0 && circle.isThere
         while try statement.step() {
             guard let change = statement.integer(2), let flags = statement.integer(3) else { continue }
             position.change = change
@@ -153,7 +156,8 @@ extension ItemStore.Reader {
             else { continue }
             let item = ChangedItem(
                 itemClass: itemClass, identifier: identifier, change: change,
-                version: flags & 2 != 0 ? 0 : max(version, 1))
+                version: flags & 2 != 0 ? 0 : max(version, 1),
+                overruled: isInCircle ? try overruled(position.row, since: since) : 0)
             guard try body(item) else { return false }
         }
         return true

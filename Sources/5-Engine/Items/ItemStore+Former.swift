@@ -9,14 +9,23 @@ package struct FormerRow: Sendable {
     package var row: ItemRow
     /// The number of the change that ended the version.
     package var ended: Int64
-    /// Whether that change deleted the item.
-    package var isDeleted: Bool
+    package var end: VersionEnd
 
-    package init(row: ItemRow, ended: Int64, isDeleted: Bool) {
+    package init(row: ItemRow, ended: Int64, end: VersionEnd) {
         self.row = row
         self.ended = ended
-        self.isDeleted = isDeleted
+        self.end = end
     }
+}
+
+/// How a version of an item ended, as the store has it.
+package enum VersionEnd: Int64, Sendable {
+    /// A later version took its place.
+    case replaced
+    /// The item was deleted.
+    case deleted
+    /// A version took its place that another machine of a circle made without knowledge of it.
+    case overruled
 }
 
 /// A place between two deleted items, at which another search for them goes on.
@@ -48,11 +57,12 @@ extension ItemStore.Reader {
     private func former(_ statement: SQLStatement, includingCiphertext: Bool) throws(StoreError) -> FormerRow {
         let binding = try ItemRow.binding(statement)
         guard let ended = statement.integer(ItemRow.columnCount + 2),
-            let deleted = statement.integer(ItemRow.columnCount + 3)
+            let end = statement.integer(ItemRow.columnCount + 3)
         else { throw .malformedRow(id: binding.rowID, reason: "end of a former version") }
         return FormerRow(
             row: try ItemRow(statement, binding: binding, includingCiphertext: includingCiphertext), ended: ended,
-            isDeleted: deleted != 0)
+            // No software that is older makes other numbers than 0 and 1.
+            end: VersionEnd(rawValue: end) ?? .replaced)
     }
 
     /// Runs `body` with the former versions of the row with this number until `body` returns false: the newest first,
@@ -170,6 +180,17 @@ extension ItemStore.Reader {
         Int(clamping: try database.integer("SELECT keep FROM vault WHERE id = 1") ?? 0)
     }
 
+    static let overruledOfRow = "SELECT max(version) FROM former WHERE id = ? AND deleted = 2 AND ended > ?"
+
+    /// Returns the last version of a row that was overruled after a change; 0 for none.
+    func overruled(_ rowID: Int64, since change: Int64) throws -> Int64 {
+        let statement = try database.statement(Self.overruledOfRow)
+        defer { statement.reset() }
+        try statement.bind(rowID, at: 1)
+        try statement.bind(change, at: 2)
+        return try statement.step() ? statement.integer(0) ?? 0 : 0
+    }
+
     /// Whether the row with this number has former versions.
     package func hasFormerRows(_ rowID: Int64) throws -> Bool {
         let statement = try database.statement("SELECT 1 FROM former WHERE id = ?")
@@ -194,7 +215,7 @@ package struct FormerPlace: Sendable, Hashable {
 
 extension ItemStore.Writer {
     /// Puts a copy of a row, which is about to change or to go, among the former versions.
-    package func keepFormer(_ row: ItemRow, isDeleted: Bool) throws {
+    package func keepFormer(_ row: ItemRow, _ end: VersionEnd) throws {
         let number = try takeNumber()
         try change(
             """
@@ -204,7 +225,7 @@ extension ItemStore.Writer {
             """
         ) { statement in
             try statement.bind(number, at: 1)
-            try statement.bind(Int64(isDeleted ? 1 : 0), at: 2)
+            try statement.bind(end.rawValue, at: 2)
             try statement.bind(row.binding.rowID, at: 3)
             try statement.run()
         }
@@ -232,7 +253,7 @@ extension ItemStore.Writer {
             """
         ) { statement in
             try statement.bind(ended, at: 14)
-            try statement.bind(Int64(former.isDeleted ? 1 : 0), at: 15)
+            try statement.bind(former.end.rawValue, at: 15)
             try former.row.run(statement, change: number)
         }
     }

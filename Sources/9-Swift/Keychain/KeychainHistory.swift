@@ -21,8 +21,13 @@ public struct KeychainItemVersion: Sendable, Hashable {
     public let state: State
     /// The number of the vault's change that made the version.
     public let change: Int
+    /// Whether another machine of a circle made a later version without knowledge of this one, which took its place.
+    ///
+    /// Both were changes by somebody: show the person this one, or bring the two together.
+    public let isOverruled: Bool
 
     init(_ version: ItemVersion) {
+        isOverruled = version.isOverruled
         item = KeychainItem(version.item)
         state = version.ended == nil ? .present : version.isDeleted ? .deleted : .former
         change = Int(clamping: version.change)
@@ -39,8 +44,15 @@ public struct KeychainChangeList: Sendable, Hashable {
         public let version: Int?
         /// The number of the change.
         public let change: Int
+        /// A version that was overruled since then: another machine made a later one without knowledge of it. Nil if
+        /// there is none.
+        ///
+        /// `get(_:for:version:)` reads it. If the later change deleted the item, the item's
+        /// last version is in its history as deleted.
+        public let overruledVersion: Int?
 
         init(_ item: ChangedItem) {
+            overruledVersion = item.overruled == 0 ? nil : Int(clamping: item.overruled)
             id = item.identifier
             version = item.isDeleted ? nil : Int(clamping: item.version)
             change = Int(clamping: item.change)

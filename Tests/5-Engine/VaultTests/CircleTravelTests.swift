@@ -102,6 +102,7 @@ import VaultInterface
         _ = try circle[0].add(circle.item("alice", "begin"), as: .app)
         try circle.settle()
         let earlier = 1 - later
+        let known = try (0..<3).map { try circle[$0].changes(since: 0, as: .app).known.next }
         // One clock is two hours ahead.
         circle.peers[later].clock.move(by: 7_200)
         for number in [earlier, later] {
@@ -113,11 +114,23 @@ import VaultInterface
             #expect(try circle.value("alice", at: number) == "by \(later)")
             #expect(try circle.history("alice", at: number).contains("by \(earlier)"))
             #expect(try circle.status(number).conflicts == 1)
+            // Programs that follow the changes learn of it, and read what was overruled.
+            let query = circle.query("alice")
+            let changed = try #require(try circle[number].changes(since: known[number], as: .app).items.first)
+            let version = try circle[number].version(changed.overruled, of: query, as: .app)
+            #expect(version.value == Data("by \(earlier)".utf8))
+            let overruled = try circle[number].versions(query, as: .app).filter(\.isOverruled)
+            #expect(overruled.map(\.item.version) == [changed.overruled])
+            #expect(try circle[number].changes(since: changed.change, as: .app).items.isEmpty)
         }
         // The next change comes from both.
         _ = try circle[2].update(circle.query("alice"), with: ItemChanges(value: Data("end".utf8)), as: .app)
         try circle.settle()
-        for number in 0..<3 { #expect(try circle.value("alice", at: number) == "end") }
+        for number in 0..<3 {
+            #expect(try circle.value("alice", at: number) == "end")
+            let changed = try #require(try circle[number].changes(since: 0, as: .app).items.first)
+            #expect(try circle[number].changes(since: changed.change - 1, as: .app).items.map(\.overruled) == [0])
+        }
         #expect(circle.refused == 0 && circle.conflicts == 3)
     }
 

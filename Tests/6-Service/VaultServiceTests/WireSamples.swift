@@ -386,11 +386,11 @@ struct WireSamples {
                 WithheldItem(itemClass: itemClass(), identifier: uuid(), accessControl: control())),
             ChangedItem(
                 itemClass: itemClass(), identifier: uuid(), change: Int64(bitPattern: random.next()),
-                version: Int64(bitPattern: random.next())),
+                version: Int64(bitPattern: random.next()), overruled: Int64(bitPattern: random.next())),
             KnownChanges(next: Int64(bitPattern: random.next()), isComplete: bool()),
             ItemVersion(
                 item: storedItem(), change: Int64(bitPattern: random.next()),
-                ended: maybe { Int64(bitPattern: $0.random.next()) }, isDeleted: bool()),
+                ended: maybe { Int64(bitPattern: $0.random.next()) }, isDeleted: bool(), isOverruled: bool()),
             AuditReport(
                 records: random.int(below: 99), recordsOfEarlierKeys: random.int(below: 99),
                 missedEvents: random.int(below: 99), problems: (0..<random.int(below: 4)).map { _ in string() }),

@@ -68,7 +68,9 @@ struct HistoryCommand: DocumentedCommand {
 
         init(_ version: ItemVersion) {
             self.version = version.item.version
-            state = version.ended == nil ? "present" : version.isDeleted ? "deleted" : "former"
+            state =
+                version.ended == nil
+                ? "present" : version.isDeleted ? "deleted" : version.isOverruled ? "overruled" : "former"
             modified = Timestamp(version.item.modificationDate).iso8601
             group = version.item.accessGroup
             label = version.item.attribute(.label).map(AttributeText.init)

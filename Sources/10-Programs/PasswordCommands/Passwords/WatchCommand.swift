@@ -48,12 +48,13 @@ struct WatchCommand: DocumentedCommand {
         var itemClass: String?
         var identifier: String?
         var version: Int64?
+        var overruled: Int64?
         var service: AttributeText?
         var account: AttributeText?
         var group: String?
 
         private enum CodingKeys: String, CodingKey {
-            case change, everything, deleted, identifier, version, service, account, group
+            case change, everything, deleted, identifier, version, overruled, service, account, group
             case itemClass = "class"
         }
 
@@ -121,7 +122,8 @@ struct WatchCommand: DocumentedCommand {
     private func line(of item: ChangedItem, _ session: VaultSession) -> Line {
         var line = Line(
             change: item.change, deleted: item.isDeleted, itemClass: item.itemClass.rawValue,
-            identifier: item.identifier.uuidString, version: item.isDeleted ? nil : item.version)
+            identifier: item.identifier.uuidString, version: item.isDeleted ? nil : item.version,
+            overruled: item.overruled == 0 ? nil : item.overruled)
         guard !item.isDeleted else { return line }
         var query = ItemQuery(itemClass: item.itemClass, synchronizable: .any, identifier: item.identifier)
         query.authentication = AuthenticationOptions(interaction: .skip)

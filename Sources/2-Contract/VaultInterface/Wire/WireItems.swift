@@ -111,12 +111,12 @@ extension KeptVersions: WireValue {
 }
 
 extension ChangedItem: WireValue {
-    package func encode(to buffer: FrameBuffer) { buffer.write(itemClass, identifier, change, version) }
+    package func encode(to buffer: FrameBuffer) { buffer.write(itemClass, identifier, change, version, overruled) }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
             itemClass: try reader.read(), identifier: try reader.read(), change: try reader.read(),
-            version: try reader.read())
+            version: try reader.read(), overruled: try reader.read())
     }
 }
 
@@ -129,11 +129,12 @@ extension KnownChanges: WireValue {
 }
 
 extension ItemVersion: WireValue {
-    package func encode(to buffer: FrameBuffer) { buffer.write(item, change, ended, isDeleted) }
+    package func encode(to buffer: FrameBuffer) { buffer.write(item, change, ended, isDeleted, isOverruled) }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
-            item: try reader.read(), change: try reader.read(), ended: try reader.read(), isDeleted: try reader.read())
+            item: try reader.read(), change: try reader.read(), ended: try reader.read(), isDeleted: try reader.read(),
+            isOverruled: try reader.read())
     }
 }
 

@@ -96,7 +96,7 @@ struct BackupRows {
             do {
                 let item = try keybag.openChecked(row).item
                 // Its numbers of changes were those of the vault that made the backup.
-                if kind > 1 { return .former(FormerRow(row: row, ended: 0, isDeleted: kind == 3)) }
+                if kind > 1 { return .former(FormerRow(row: row, ended: 0, end: kind == 3 ? .deleted : .replaced)) }
                 if !item.isTombstone { summary.items += 1 }
                 return .row(row, item)
             } catch VaultError.corruptItem {

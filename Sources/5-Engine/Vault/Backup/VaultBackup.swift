@@ -103,7 +103,7 @@ final class VaultBackup: BackupMaking {
             }
             guard classes.contains(former.row.binding.protection) else { return }
             count += 1
-            try writer.write(Data([former.isDeleted ? 3 : 2]) + BackupRow(former.row).encoded, send)
+            try writer.write(Data([former.end == .deleted ? 3 : 2]) + BackupRow(former.row).encoded, send)
         }
         try writer.write(Data([0] + count.bigEndianBytes), send)
         try writer.finish(send)

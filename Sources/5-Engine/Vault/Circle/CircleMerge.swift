@@ -153,8 +153,8 @@ struct CircleMerge {
 
     /// Changes the item in the vault.
     ///
-    /// - Parameter isFormerKept: Whether the version that was in force stays one of the former ones, whatever the item
-    ///   says.
+    /// - Parameter isFormerKept: Whether the version that was in force stays one of the former ones, as overruled,
+    ///   whatever the item says.
     /// - Returns: The number of the item's row, and its version.
     private func put(
         _ subject: RecordBody.Subject, over present: CircleRow?, isFormerKept: Bool = false
@@ -171,14 +171,15 @@ struct CircleMerge {
             try transaction.remove(found.row, opened: found.item, isFormerKept: isFormerKept)
         case .item(var item):
             item.identifier = found.item.identifier
-            try transaction.replace(found, with: item, isFormerKept: isFormerKept)
+            try transaction.replace(
+                found, with: item, isFormerKept: isFormerKept, isFormerKept ? .overruled : .replaced)
         }
         return try place(of: row)
     }
 
     /// Makes a version one of the former ones, and leaves the present one in force.
     ///
-    /// - Parameter isKept: Whether it stays whatever the item says.
+    /// - Parameter isKept: Whether it stays, as overruled, whatever the item says.
     private func putBefore(
         _ subject: RecordBody.Subject, _ present: CircleRow, isKept: Bool
     ) throws -> (row: Int64, local: Int64) {
@@ -189,7 +190,8 @@ struct CircleMerge {
         let row = found.row.binding.rowID
         try transaction.replace(found, with: item, isFormerKept: true)
         guard let before = try live(present) else { return try place(of: row) }
-        try transaction.replace(before, with: found.item, isFormerKept: true)
+        try transaction.replace(
+            before, with: found.item, isFormerKept: true, isKept ? .overruled : .replaced)
         return try place(of: row)
     }
 

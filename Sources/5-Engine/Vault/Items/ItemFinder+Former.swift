@@ -105,6 +105,7 @@ extension ItemFinder {
     func opened(_ former: FormerRow, _ query: ItemQuery) throws -> ItemVersion? {
         guard let item = try opened(former.row, query, includingValue: false) else { return nil }
         return ItemVersion(
-            item: item, change: former.row.change, ended: former.ended, isDeleted: former.isDeleted)
+            item: item, change: former.row.change, ended: former.ended, isDeleted: former.end == .deleted,
+            isOverruled: former.end == .overruled)
     }
 }

@@ -117,9 +117,13 @@ struct ItemTransaction {
 
     /// Replaces a found item by `item`, which keeps the row and the identifier.
     ///
-    /// - Parameter isFormerKept: Whether the version that was in force stays, however many versions the item keeps,
-    ///   until the next change.
-    func replace(_ found: FoundItem, with item: StoredItem, isFormerKept: Bool = false) throws {
+    /// - Parameters:
+    ///   - isFormerKept: Whether the version that was in force stays, however many versions the item keeps, until the
+    ///     next change.
+    ///   - end: How that version ends.
+    func replace(
+        _ found: FoundItem, with item: StoredItem, isFormerKept: Bool = false, _ end: VersionEnd = .replaced
+    ) throws {
         let old = found.row
         let oldTerms = keybag.filedTerms(of: old)
         // The digest alone also changes when the item gets another class.
@@ -130,7 +134,7 @@ struct ItemTransaction {
         let version = old.binding.nextVersion
         let hasNewValue = found.item.value != item.value
         let kept = try kept(item)
-        if hasNewValue && kept > 0 || isFormerKept { try writer.keepFormer(old, isDeleted: false) }
+        if hasNewValue && kept > 0 || isFormerKept { try writer.keepFormer(old, end) }
         if !isFormerKept, hasNewValue || item.kept != found.item.kept {
             try writer.dropFormer(of: old.binding.rowID, keeping: kept)
         }
@@ -177,7 +181,7 @@ struct ItemTransaction {
     func remove(_ row: ItemRow, opened item: StoredItem?, isFormerKept: Bool = false) throws {
         let terms = keybag.filedTerms(of: row)
         if isFormerKept {
-            try writer.keepFormer(row, isDeleted: true)
+            try writer.keepFormer(row, .deleted)
         } else if !row.binding.isTombstone {
             try keepDeleted(row, item)
         }
@@ -194,12 +198,12 @@ struct ItemTransaction {
         guard let item else {
             // A locked item does not tell how many versions it keeps. If it has some, or all items do, this one stays.
             let isKept = try writer.reader.hasFormerRows(row.binding.rowID) || writer.reader.defaultKept() > 0
-            if isKept { try writer.keepFormer(row, isDeleted: true) }
+            if isKept { try writer.keepFormer(row, .deleted) }
             return
         }
         let kept = try kept(item)
         if kept > 0 {
-            try writer.keepFormer(row, isDeleted: true)
+            try writer.keepFormer(row, .deleted)
             try writer.dropFormer(ofPrimaryKey: row.binding.primaryKey, keeping: kept)
         }
         try writer.dropFormer(of: row.binding.rowID, keeping: kept)

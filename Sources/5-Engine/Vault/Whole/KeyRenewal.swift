@@ -127,7 +127,7 @@ struct KeyRenewal {
             let (renewed, _) = try next.renew(version.row, from: former)
         else { return false }
         try writer.removeFormerCopy(place)
-        try writer.copy(FormerRow(row: renewed, ended: version.ended, isDeleted: version.isDeleted))
+        try writer.copy(FormerRow(row: renewed, ended: version.ended, end: version.end))
         return true
     }
 
