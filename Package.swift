@@ -327,12 +327,14 @@ if !isFetched {
     let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
     let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+    let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
     let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
     package.dependencies += [
         dependency("apple/swift-argument-parser", from: "1.8.2"),
         dependency("apple/swift-log", from: "1.16.2"),
         dependency("apple/swift-metrics", from: "2.13.0"),
         dependency("swift-server/swift-service-lifecycle", from: "2.13.0"),
+        dependency("LebJe/TOMLKit", from: "0.6.0"),
     ]
     package.products += [
         .executable(name: "keychain", targets: ["KeychainCommand"]),
@@ -381,7 +383,7 @@ if !isFetched {
             "RunCommands", uses: "Access", "Broker", "Bytes", "CLibrary", "CommandKit", "DaemonLink", "Frames",
             "KeychainDaemon", "KeychainModel", "PasswordGeneration", "PrivateFiles", "ProcessVault", "SecretService",
             "StatusCodes", "StoredKeys", "SystemBus", "SystemLibraries", "VaultInterface",
-            arguments),
+            arguments, crypto),
         module(
             "BrowserCommands", uses: "Access", "Bytes", "CLibrary", "CommandKit", "CSodium", "ExchangeFormats",
             "KeychainModel", "OneTimeCodes", "OpenSSLCertificates", "PasswordCommands", "PasswordGeneration",
@@ -414,10 +416,12 @@ if !isFetched {
             "KeychainTLS", "ProcessVault", "StatusCodes", "Vault", "VaultInterface", "VaultService", arguments,
             httpClient,
             nioCore, nioSSL),
+        // What a project wrote: its parser is in a process without secrets.
+        module("SettingsFile", uses: "Broker", toml),
         // It reads what programs and servers send; empty without the trait.
         program(
             "KeychainBroker", uses: "Access", "Broker", "Bytes", "Certificates", "CLibrary", "CommandKit", "Frames",
-            "KeychainDaemon",
+            "KeychainDaemon", "SettingsFile",
             "SystemLibraries", asn1, asyncAlgorithms, crypto, httpClient, nioCore, nioCompression, nioHTTP, nioHTTP2,
             nioPosix, nioSSL, nioTLS, nioWebSocket),
         module("CPKCS11", links: [crypto]),
@@ -603,6 +607,7 @@ if !isFetched {
             "TestSupport", links: ["ConformanceCommand"]))
     floor(
         "Tests/10-Programs",
+        tests("SettingsFileTests", uses: "Broker", "SettingsFile", "TestSupport"),
         tests(
             "KeychainCommandTests", uses: "Access", "BrowserCommands", "Bytes", "CommandKit",
             "KeychainCommand",

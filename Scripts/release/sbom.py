@@ -105,6 +105,11 @@ def main():
     parts.append(Component(
         type=ComponentType.LIBRARY, name="BoringSSL", version=commit, bom_ref="boringssl",
         purl=PackageURL("generic", None, "boringssl", commit)))
+    with open(f"{ROOT}/.build/checkouts/TOMLKit/Sources/CTOML/Sources/toml.hpp") as file:
+        numbers = re.findall(r"#define TOML_LIB_(?:MAJOR|MINOR|PATCH)\s+(\d+)", file.read())
+    parts.append(Component(
+        type=ComponentType.LIBRARY, name="toml++", version=".".join(numbers[:3]), bom_ref="tomlplusplus",
+        purl=PackageURL("github", "marzer", "tomlplusplus", "v" + ".".join(numbers[:3]))))
     scopes = {}
     runtime = output("clang", "-print-file-name=libstdc++.a").strip()
     scopes[debian_package(runtime)] = (ComponentScope.REQUIRED, {os.path.basename(runtime)})

@@ -5,6 +5,7 @@ import CommandKit
 import Foundation
 import KeychainDaemon
 import NIOPosix
+import SettingsFile
 
 /// The program: `keychain-broker`. `keychain run --broker` and `keychain mcp` start it, with a socket as descriptor 3.
 @main
@@ -17,12 +18,23 @@ enum Program {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// Reads a file of settings on standard input, and writes what it says as JSON.
+    private static func readSettings() -> Never {
+        let bytes = try? DescriptorReader.readAll(0, limit: FileReading.longest)
+        let reading = bytes.map { TOMLFile.read(Array($0)) } ?? .problem(line: 1, reason: "cannot be read")
+        guard let data = try? JSONEncoder().encode(reading), (try? FileOutput.write(data, to: 1)) != nil else {
+            exit(74)
+        }
+        exit(0)
+    }
+
     static func main() async {
         CommandProcess.prepare()
         if CommandLine.arguments.contains("--version") {
             try? StandardOutput.write(line: DaemonProgram.version)
             exit(0)
         }
+        if CommandLine.arguments.dropFirst() == ["--settings"] { readSettings() }
         guard CommandLine.arguments.count == 2, CommandLine.arguments[1] == "--link" else {
             FileHandle.standardError.write(
                 Data("keychain-broker is a part of `keychain run --broker` and `keychain mcp`, which start it\n".utf8))

@@ -60,7 +60,7 @@ struct KeychainTool: DocumentedCommand {
         ("Keys and certificates", ["key", "cert", "ssh-agent"]),
         ("Files and databases", ["file", "mount", "unmount", "db"]),
         ("From and to other programs and machines", ["circle", "import", "export", "send", "receive"]),
-        ("Secrets for programs", ["run", "mcp", "integrate", "credential", "security"]),
+        ("Secrets for programs", ["run", "mcp", "broker", "integrate", "credential", "security"]),
         (
             "The vault",
             [

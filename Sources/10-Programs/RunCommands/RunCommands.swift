@@ -6,6 +6,7 @@ package enum RunCommands: CommandModule {
         switch name {
         case "run": RunCommand.self
         case "mcp": McpCommand.self
+        case "broker": BrokerCommand.self
         case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         default: nil

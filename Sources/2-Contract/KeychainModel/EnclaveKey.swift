@@ -34,6 +34,10 @@ package enum EnclaveKeyOperation: Sendable, Hashable {
     /// The TPM's proof that it made the key and keeps it, for a nonce of 8 to 32 bytes. The format is specified in
     /// Documentation/Specify/Formats/Enclave.md.
     case attest(nonce: Data)
+    /// Nothing, if this vault's enclave made the key with this access control; an error for any other record. Asks
+    /// nobody, and so works only for a key that has no application password. With it, a signature that was made before
+    /// proves that a person was there.
+    case recognize
 }
 
 /// A key of the enclave as it is stored, by the keychain or by the program that made it. It is worth nothing without

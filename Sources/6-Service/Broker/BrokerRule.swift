@@ -17,6 +17,8 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     package var times: Int?
     /// When the rule ends; nil for the end of the program.
     package var until: Date?
+    /// The same as it is written: a time, or a duration.
+    package var end: String?
     /// Whether a person is asked before the first use.
     package var isAsking: Bool
 
@@ -27,15 +29,21 @@ package struct BrokerRule: Codable, Sendable, Equatable {
         package init(_ description: String) { self.description = description }
     }
 
+    /// A rule that names no server yet.
+    package init(variable: String, reference: String) {
+        self.variable = variable
+        self.reference = reference
+        (destinations, places, methods, isAsking) = ([], [], [], false)
+    }
+
     /// Reads a rule from a command line: `NAME=REFERENCE to URL…`, and words with which it is narrower.
     package init(_ text: String, now: Date = Date()) throws(Problem) {
         var words = text.split { " \n\t".contains($0) }.map(String.init)[...]
         guard let first = words.popFirst(), let equals = first.firstIndex(of: "=") else {
             throw Problem("does not begin with NAME=keychain://SERVICE/ACCOUNT")
         }
-        variable = String(first[..<equals])
-        reference = String(first[first.index(after: equals)...])
-        (destinations, places, methods, isAsking) = ([], [], [], false)
+        self.init(
+            variable: String(first[..<equals]), reference: String(first[first.index(after: equals)...]))
         var seen: Set<String> = []
         while let word = words.popFirst() {
             guard ["to", "at"].contains(word) || seen.insert(word).inserted else {
@@ -46,33 +54,57 @@ package struct BrokerRule: Codable, Sendable, Equatable {
                 return value
             }
             switch word {
-            case "to":
-                let address = try value()
-                destinations.append(try BrokerDestination(address))
-            case "at":
-                let address = try value()
-                guard !destinations.isEmpty else { throw Problem("has 'at' before 'to URL'") }
-                destinations[destinations.count - 1].address = try BrokerDestination.address(address)
-            case "in":
-                for name in try value().split(separator: ",") { places.append(try SecretPlace(String(name))) }
-            case "methods":
-                for name in try value().split(separator: ",") { methods.append(try Self.method(String(name))) }
+            case "to": try add(server: try value())
+            case "at": try dial(try value())
+            case "in": for name in try value().split(separator: ",") { try add(place: String(name)) }
+            case "methods": for name in try value().split(separator: ",") { try add(method: String(name)) }
             case "times":
                 let number = try value()
-                guard let count = Int(number), count > 0 else {
-                    throw Problem("has 'times \(number)': use a number of 1 or more")
-                }
-                times = count
-            case "until":
-                until = try Self.end(try value(), now)
+                guard let count = Int(number) else { throw Self.wrong(times: number) }
+                try limit(to: count)
+            case "until": try end(at: try value(), now)
             case "ask": isAsking = true
             default:
                 throw Problem(
                     "has the word '\(word)': use 'to', 'at', 'in', 'methods', 'times', 'until' and 'ask'")
             }
         }
+        try finish()
+    }
+
+    // MARK: The parts of a rule, wherever it is written
+
+    package mutating func add(server text: String) throws(Problem) { destinations.append(try BrokerDestination(text)) }
+
+    /// Sets the address to dial for the last server.
+    package mutating func dial(_ text: String) throws(Problem) {
+        guard !destinations.isEmpty else { throw Problem("has 'at' before 'to URL'") }
+        destinations[destinations.count - 1].address = try BrokerDestination.address(text)
+    }
+
+    package mutating func add(place text: String) throws(Problem) { places.append(try SecretPlace(text)) }
+
+    package mutating func add(method text: String) throws(Problem) { methods.append(try Self.method(text)) }
+
+    package mutating func limit(to count: Int) throws(Problem) {
+        guard count > 0 else { throw Self.wrong(times: "\(count)") }
+        times = count
+    }
+
+    /// - Parameter text: A time, or a duration from now.
+    package mutating func end(at text: String, _ now: Date) throws(Problem) {
+        until = try Self.end(text, now)
+        end = text
+    }
+
+    /// Checks what a whole rule has, and fills in what is not said.
+    package mutating func finish() throws(Problem) {
         guard !destinations.isEmpty else { throw Problem("names no server: add 'to https://HOST'") }
         if places.isEmpty { places = [.authorization] }
+    }
+
+    private static func wrong(times: String) -> Problem {
+        Problem("has 'times \(times)': use a number of 1 or more")
     }
 
     private static func method(_ name: String) throws(Problem) -> String {

@@ -309,7 +309,7 @@ import Testing
                 "keychain: --writable: nosuch cannot be used (No such file or directory): name a folder that is there",
                 "64",
                 "keychain: descriptor 0 is a folder, which leads an isolated program out: redirect it", "64",
-                "keychain: --isolated goes with --broker: see `keychain help run`",
+                "keychain: --isolated goes with --broker or --project: see `keychain help run`",
                 "keychain: --writable and --hidden go with --isolated: see `keychain help run`",
                 "keychain: an isolated program opens no Unix socket: leave out --secret-service or --isolated: see `keychain help run`",
                 "64",

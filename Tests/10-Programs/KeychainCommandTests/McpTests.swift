@@ -242,13 +242,38 @@ import Testing
             """)
         #expect(
             text == [
-                "keychain: say what the agent may do: --broker, --list-items or --create-passwords",
-                "keychain: say what the agent may do: --broker, --list-items or --create-passwords",
-                "keychain: --others and --broker-authority go with --broker",
+                "keychain: say what the agent may do: --broker, --project, --list-items or --create-passwords",
+                "keychain: say what the agent may do: --broker, --project, --list-items or --create-passwords",
+                "keychain: --others and --broker-authority go with --broker or --project",
                 "keychain: standard input and output are for the agent's host: choose another descriptor",
                 "1",
                 "keychain: a rule of --broker names no server: add 'to https://HOST'",
             ], "\(text)")
+    }
+
+    /// The rules of a project are an agent's when they are approved.
+    @Test func rulesOfAProject() throws {
+        let text = try lines(
+            """
+            printf '%s\\n' 'version = 1' '[[rule]]' 'variable = "TOKEN"' 'secret = "keychain://api/token"' \\
+                "to = \\"https://api.example.test:$tls\\"" 'at = "127.0.0.1"' \\
+                'in = ["authorization", "header:x-api-key", "path", "query", "form", "json"]' > .keychain-broker.toml
+            version='"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"h","version":"1"}'
+            headers='"headers":{"Authorization":"Bearer {{TOKEN}}"}'
+            call='"name":"http_request","arguments":{"url":"https://api.example.test:'$tls'/echo",'$headers'}'
+            begin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{'$version'}}'
+            ask() {
+                : > answers
+                { printf '%s\\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{'"$call"'}}'
+                    until [ $(wc -l < answers) -ge 2 ]; do sleep 0.05; done
+                } | keychain mcp --project . --broker-authority server/authority.pem > answers
+                cat answers
+            }
+            ask | grep -o 'are not approved'; cat server/requests.jsonl 2> /dev/null | wc -l
+            /usr/bin/python3 -B "$peers/typist.py" 'to go on:' approve keychain broker approve > /dev/null
+            ask | grep -o 'are not approved'; grep -cF "$SECRET" server/requests.jsonl
+            """)
+        #expect(text == ["are not approved", "0", "1"], "\(text)")
     }
 }
 #endif

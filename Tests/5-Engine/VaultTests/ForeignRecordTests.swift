@@ -1,4 +1,5 @@
 import Access
+import Bytes
 import Foundation
 import KeychainModel
 import TestSupport
@@ -40,6 +41,42 @@ import VaultInterface
                 #expect(AuditFailure(error) == .invalid)
             }
         }
+    }
+
+    /// Whether this vault made a record it says without a person, whatever the key demands for its use.
+    @Test func keysOfTheEnclaveAreRecognized() throws {
+        let control = AccessControl(
+            protection: .whenUnlockedThisDeviceOnly, flags: [.userPresence, .privateKeyUsage])
+        let made = try vault.perform(
+            MakeEnclaveKey(.p256Signing, accessControl: control, options: .init()), as: .app)
+        func recognize(_ record: EnclaveKeyRecord) throws(VaultError) {
+            let options = AuthenticationOptions(interaction: .fail)
+            #expect(try vault.perform(UseEnclaveKey(record, for: .recognize, options: options), as: .app).isEmpty)
+        }
+        try recognize(made)
+        let other = try memoryVault().perform(
+            MakeEnclaveKey(.p256Signing, accessControl: control, options: .init()), as: .app)
+        for change: (inout EnclaveKeyRecord) -> Void in [
+            { $0 = other }, { $0.tag = Data(count: $0.tag.count) }, { $0.publicKey = other.publicKey },
+            { $0.accessControl.flags = nil }, { $0.accessControl.protection = .always }, { $0.kind = .p256 },
+            { $0.salt = other.salt },
+        ] {
+            var record = made
+            change(&record)
+            #expect {
+                try recognize(record)
+            } throws: { error in
+                guard case .invalidRequest? = error as? VaultError else { return false }
+                return true
+            }
+        }
+        let locked = try vault.perform(
+            MakeEnclaveKey(
+                .p256Signing, accessControl: AccessControl(protection: .whenUnlocked, flags: .applicationPassword),
+                options: AuthenticationOptions(
+                    applicationPassword: try Data("a password".utf8).withUnsafeBytes { try SecretBytes(copying: $0) })),
+            as: .app)
+        #expect(throws: VaultError.self) { try recognize(locked) }
     }
 
     @Test func keysOfFilesThatAreNoneAreInvalidRequests() throws {

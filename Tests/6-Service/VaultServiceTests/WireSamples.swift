@@ -313,12 +313,13 @@ struct WireSamples {
     }
 
     private mutating func keyOperation() -> EnclaveKeyOperation {
-        switch random.int(below: 5) {
+        switch random.int(below: 6) {
         case 0: .sign(digest: random.bytes(32))
         case 1: .agree(with: random.bytes(65))
         case 2: .decapsulate(random.bytes(1088))
         case 3: .signMessage(random.bytes(random.int(below: 99)), context: random.bytes(random.int(below: 9)))
-        default: .attest(nonce: random.bytes(random.int(below: 40)))
+        case 4: .attest(nonce: random.bytes(random.int(below: 40)))
+        default: .recognize
         }
     }
 

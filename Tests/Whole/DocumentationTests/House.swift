@@ -62,7 +62,7 @@ struct House {
         "nioCompression": "NIOHTTPCompression", "nioHTTP2": "NIOHTTP2", "nioTLS": "NIOTLS",
         "nioWebSocket": "NIOWebSocket", "asyncAlgorithms": "AsyncAlgorithms",
         "nioSSL": "NIOSSL",
-        "httpClient": "AsyncHTTPClient",
+        "httpClient": "AsyncHTTPClient", "toml": "TOMLKit",
     ]
 
     /// The C libraries of the systems, which one module imports for all.

@@ -2,6 +2,7 @@ import Broker
 import Bytes
 import CLibrary
 import CommandKit
+import Dispatch
 import Frames
 import StatusCodes
 import Synchronization
@@ -17,6 +18,9 @@ final class BrokerProcess: Sendable {
     private let isEnded = Mutex(false)
     /// Held while a message is sent: several threads do.
     private let sending = Mutex(())
+    /// Signalled when all its messages are taken.
+    private let isRead = DispatchSemaphore(value: 0)
+    private let isFollowed = Mutex(false)
 
     /// Starts it. This process must have no secret yet.
     ///
@@ -65,7 +69,7 @@ final class BrokerProcess: Sendable {
     }
 
     /// The program beside this one.
-    private static func program() throws(Failure) -> String {
+    static func program() throws(Failure) -> String {
         var room = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &room, room.count)
         let own = String(decoding: room.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -119,10 +123,12 @@ final class BrokerProcess: Sendable {
                 take(message)
             }
             end()
+            isRead.signal()
             guard !isEnded.withLock(\.self) else { return }
             CommandNote.show("keychain-broker ended: the program's requests fail from now on")
         }
         guard isStarted else { throw .system("no thread can be started", errno) }
+        isFollowed.withLock { $0 = true }
     }
 
     func send(_ message: BrokerMessage) {
@@ -134,12 +140,19 @@ final class BrokerProcess: Sendable {
         }
     }
 
-    /// Ends it, and with it all connections.
+    /// Ends it, and with it all connections. Returns when what it told is taken.
     func end() {
-        isEnded.withLock { $0 = true }
-        shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
+        let isOver = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return isEnded
+        }
+        guard !isOver else { return }
         kill(process, SIGKILL)
         var status: Int32 = 0
         _ = SystemCall.retryOnInterrupt { waitpid(process, &status, 0) }
+        // Its end of the socket is closed now, and what is in it can still be read. A vault that does not answer does
+        // not hold up the end for long.
+        if isFollowed.withLock(\.self) { _ = isRead.wait(timeout: .now() + .seconds(10)) }
+        shutdown(descriptor, Int32(truncatingIfNeeded: SHUT_RDWR))
     }
 }

@@ -21,6 +21,7 @@ final class BrokerWitness: Sendable {
     private struct State {
         var told: Set<String> = []
         var isRecordingLost = false
+        var summary = RequestSummary()
     }
 
     private let state = Mutex(State())
@@ -56,6 +57,7 @@ final class BrokerWitness: Sendable {
     private func record(_ request: BrokeredRequest) {
         var request = request
         request.program = program
+        state.withLock { $0.summary.count(request) }
         tell(request)
         let items = rules.filter { request.secrets.contains($0.rule.variable) }.map(\.item)
         do {
@@ -69,6 +71,12 @@ final class BrokerWitness: Sendable {
                 CommandNote.show("requests are not in the audit log: \(Failure(error).message)".escapedForTerminal)
             }
         }
+    }
+
+    /// What became of all requests, in lines.
+    var summary: [String] {
+        let summary = state.withLock(\.summary)
+        return summary.lines(of: rules.map(\.rule.variable)).map(\.escapedForTerminal)
     }
 
     /// Says what did not go as the program expects, each thing once.

@@ -16,29 +16,60 @@ struct BrokeredSecrets {
     /// What the program sees of the file system; nil for all, and for a program that is not isolated.
     var places: IsolationPlaces?
 
-    /// Reads the rules of a command line.
+    /// The file of a project with some of the rules; nil if all are from the command line.
+    var project: ProjectFile?
+
+    /// Reads the rules of a command line, and of a project.
+    ///
+    /// - Parameter others: What the command line says; nil for what the project says, or else `standard`.
     init(
-        _ texts: [String], others: BrokerSettings.Others, authority: String?, places: IsolationPlaces? = nil
+        _ texts: [String], of project: ProjectFile? = nil, others: BrokerSettings.Others?,
+        otherwise standard: BrokerSettings.Others = .inspect, authority: String?, places: IsolationPlaces? = nil
     ) throws {
-        rules = try texts.map { text in
-            do {
-                let rule = try BrokerRule(text)
-                guard RunVariable.isName(rule.variable.utf8) else {
-                    throw BrokerRule.Problem("names no variable: letters, digits and '_', no digit first")
-                }
-                guard !Self.own.contains(rule.variable) else {
-                    throw BrokerRule.Problem("names \(rule.variable), which this run or the program needs itself")
-                }
-                return (rule, try SecretReference(rule.reference))
-            } catch let problem as BrokerRule.Problem {
-                throw Failure.usage("a rule of --broker \(problem.description)".escapedForTerminal)
-            } catch let problem as SecretReference.Problem {
-                throw Failure.usage("the reference in a rule of --broker \(problem.reason)".escapedForTerminal)
+        let file = try project?.rules()
+        var given: [BrokerRule] = []
+        for text in texts {
+            do throws(BrokerRule.Problem) {
+                given.append(try BrokerRule(text))
+            } catch {
+                throw Failure.usage("a rule of --broker \(error.description)".escapedForTerminal)
             }
         }
-        self.others = others
+        rules = try Self.checked(given, of: nil)
+        if let file, let project { rules += try Self.checked(file.rules, of: project.path) }
+        self.others = others ?? file?.others ?? standard
         self.authority = authority
         self.places = places
+        self.project = project
+    }
+
+    /// Checks what the vault and a program's environment make of rules.
+    ///
+    /// - Parameter path: The file that has them; nil for the command line.
+    static func checked(
+        _ rules: [BrokerRule], of path: String?
+    ) throws(Failure) -> [(rule: BrokerRule, reference: SecretReference)] {
+        var checked: [(rule: BrokerRule, reference: SecretReference)] = []
+        for (index, rule) in rules.enumerated() {
+            func problem(_ reason: String) -> Failure {
+                guard let path else { return .usage("a rule of --broker \(reason)".escapedForTerminal) }
+                return .input(path, "rule \(index + 1) \(reason)".escapedForTerminal)
+            }
+            guard RunVariable.isName(rule.variable.utf8) else {
+                throw problem("names no variable: letters, digits and '_', no digit first")
+            }
+            guard !own.contains(rule.variable) else {
+                throw problem("names \(rule.variable), which this run or the program needs itself")
+            }
+            do throws(SecretReference.Problem) {
+                checked.append((rule, try SecretReference(rule.reference)))
+            } catch {
+                throw path == nil
+                    ? .usage("the reference in a rule of --broker \(error.reason)".escapedForTerminal)
+                    : problem("has a secret that \(error.reason)")
+            }
+        }
+        return checked
     }
 
     /// Starts the broker's work, and gives the program what it needs to find it.
@@ -87,6 +118,8 @@ struct BrokeredSecrets {
         _ lookup: SecretLookup, _ session: VaultSession,
         placeholder: (BrokerRule, SecretBytes) -> String = { Placeholder.make(for: $1) }
     ) throws -> (secrets: [BrokerStart.Secret], held: [Int: SecretBytes]) {
+        // Before anything is looked up for rules that nobody wants.
+        if let project { try Approvals(lookup.askingSession()).require(project) }
         if rules.contains(where: \.rule.isAsking), try !session.perform(ReadPresenceAvailability()).isPasscodeSet {
             throw Failure(
                 status: errSecParam,

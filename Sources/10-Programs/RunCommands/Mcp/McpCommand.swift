@@ -20,6 +20,8 @@ struct McpCommand: DocumentedCommand {
         and takes it out of the answer. Servers that no rule names are refused. `keychain audit --broker` shows the \
         requests.
 
+        With --project the rules are those of a project, which `keychain broker approve` has to approve.
+
         The secrets are looked up at the first request. Whoever has to be asked is asked as elsewhere: by a pinentry \
         or at the terminal, never through the agent. The command ends with its input.
         """
@@ -51,8 +53,17 @@ struct McpCommand: DocumentedCommand {
             "Let the agent use a secret in requests to a server: 'NAME=REFERENCE to URL'.", valueName: "rule"))
     var rules: [String] = []
 
-    @Option(help: "What happens to requests to servers that no rule names; inspect lets them pass, without secrets.")
-    var others: Others = .refuse
+    @Option(
+        help: ArgumentHelp(
+            "Let the agent use the rules of a project: of .keychain-broker.toml in this folder, which `keychain broker "
+                + "approve` has to approve.", valueName: "folder"), completion: .directory)
+    var project: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What happens to requests to servers that no rule names: refuse, or inspect, which lets them pass without "
+                + "secrets. Without this, what the project says, or else refuse.", valueName: "what"))
+    var others: Others?
 
     @Option(
         name: .customLong("broker-authority"),
@@ -76,12 +87,14 @@ struct McpCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
+    private var isBrokered: Bool { !rules.isEmpty || project != nil }
+
     func validate() throws {
-        guard !rules.isEmpty || listsItems || createsPasswords else {
-            throw ValidationError("say what the agent may do: --broker, --list-items or --create-passwords")
+        guard isBrokered || listsItems || createsPasswords else {
+            throw ValidationError("say what the agent may do: --broker, --project, --list-items or --create-passwords")
         }
-        guard !rules.isEmpty || others == .refuse && authority == nil else {
-            throw ValidationError("--others and --broker-authority go with --broker")
+        guard isBrokered || others == nil && authority == nil else {
+            throw ValidationError("--others and --broker-authority go with --broker or --project")
         }
         guard listsItems || createsPasswords || group == nil else {
             throw ValidationError("--group goes with --list-items or --create-passwords")
@@ -132,8 +145,16 @@ struct McpCommand: DocumentedCommand {
     }
 
     private func broker() throws -> BrokerCalls? {
-        guard !rules.isEmpty else { return nil }
-        let brokered = try BrokeredSecrets(rules, others: others == .refuse ? .refuse : .inspect, authority: authority)
+        guard isBrokered else { return nil }
+        let file = try project.map { try ProjectFile(at: $0) }
+        var brokered = try BrokeredSecrets(
+            rules, of: file, others: others.map { $0 == .refuse ? .refuse : .inspect }, otherwise: .refuse,
+            authority: authority)
+        // An agent has no connection here that could pass unread.
+        if brokered.others == .tunnel { brokered.others = .refuse }
+        guard self.passcode.descriptor == nil || !brokered.rules.contains(where: \.rule.isAsking) else {
+            throw Failure.usage("with --passcode-fd nobody is asked: leave it out, because a rule of the project asks")
+        }
         var passcode = PasscodeInput.none
         passcode.descriptor = self.passcode.descriptor
         let lookup = try SecretLookup(passcode, itemPassword, for: "an agent")

@@ -40,6 +40,12 @@ struct RunCommand: DocumentedCommand {
         URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket), \
         methods GET,POST, times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
 
+        With --project the rules are in the file .keychain-broker.toml of a project. They count only if their present \
+        content was approved with `keychain broker approve`. Those of --broker are added.
+
+        With --check nothing runs. What is said of each variable and rule is whether its secret is there; no value is \
+        read, and nobody is asked. The exit status is 0 if nothing is missing, 44 if a secret is, and 1 otherwise.
+
         With --isolated the program runs in namespaces of its own, which bwrap makes. It reaches no network but the \
         broker, sees neither the vault nor the daemon, nor other processes, and opens no Unix sockets. It reads files \
         as before and writes in the current folder, which has to be a project's and not your home, in a /tmp of its \
@@ -87,6 +93,11 @@ struct RunCommand: DocumentedCommand {
                 'GH_TOKEN=keychain://github/agent to https://api.github.com' \
                 -- ./agent
             """#),
+        Example(
+            "By the rules of the current project, which are approved",
+            "keychain run --project . --isolated -- ./agent"),
+        Example(
+            "What is missing", "keychain run --env-file app.env --project . --check"),
         Example(
             "The same for a program that reaches nothing else",
             #"""
@@ -144,8 +155,17 @@ struct RunCommand: DocumentedCommand {
                 + "'NAME=REFERENCE to URL'.", valueName: "rule"))
     var rules: [String] = []
 
-    @Option(help: "What happens to connections to servers that no rule names: inspect, tunnel or refuse.")
-    var others: BrokerSettings.Others = .inspect
+    @Option(
+        help: ArgumentHelp(
+            "Use the rules of a project as --broker does: of .keychain-broker.toml in this folder, which `keychain "
+                + "broker approve` has to approve.", valueName: "folder"), completion: .directory)
+    var project: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What happens to connections to servers that no rule names: inspect, tunnel or refuse. Without this, what "
+                + "the project says, or else inspect.", valueName: "what"))
+    var others: BrokerSettings.Others?
 
     @Option(
         name: .customLong("broker-authority"),
@@ -167,18 +187,29 @@ struct RunCommand: DocumentedCommand {
         completion: .directory)
     var hidden: [String] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Say at the end which servers got secrets. Without this, if standard error is a terminal.")
+    var summary: Bool?
+
+    @Flag(help: "Run nothing, and say which secrets, approvals and programs are missing.")
+    var check = false
+
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    @Flag(help: .jsonErrors)
+    @Flag(help: "Print any error as JSON, and with --check the result.")
     var json = false
+
+    /// Whether the program gets placeholders.
+    private var isBrokered: Bool { !rules.isEmpty || project != nil }
 
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
     var command: [String] = []
 
     func validate() throws {
-        guard !command.isEmpty else { throw ValidationError("name a program to run after --") }
+        guard check || !command.isEmpty else { throw ValidationError("name a program to run after --") }
         var names: Set<String> = []
         for variable in try named() {
             guard names.insert(variable.name).inserted else {
@@ -196,10 +227,10 @@ struct RunCommand: DocumentedCommand {
         guard !secretService || reload == nil && !restart else {
             throw ValidationError("--secret-service serves one run: leave it out with --reload and --restart")
         }
-        guard !rules.isEmpty || others == .inspect && authority == nil else {
-            throw ValidationError("--others and --broker-authority go with --broker")
+        guard isBrokered || others == nil && authority == nil && summary == nil else {
+            throw ValidationError("--others, --broker-authority and --summary go with --broker or --project")
         }
-        guard !isolated || !rules.isEmpty else { throw ValidationError("--isolated goes with --broker") }
+        guard !isolated || isBrokered else { throw ValidationError("--isolated goes with --broker or --project") }
         guard isolated || writable.isEmpty && hidden.isEmpty else {
             throw ValidationError("--writable and --hidden go with --isolated")
         }
@@ -214,24 +245,61 @@ struct RunCommand: DocumentedCommand {
                 throw ValidationError("with --passcode-fd nobody is asked: leave it out, or 'ask' in the rule")
             }
         }
-        guard rules.isEmpty || reload == nil && !restart else {
-            throw ValidationError("--broker serves one run: leave it out with --reload and --restart")
+        guard !isBrokered || reload == nil && !restart else {
+            throw ValidationError("--broker and --project serve one run: leave it out with --reload and --restart")
         }
-        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty || !rules.isEmpty else {
+        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty || isBrokered else {
             throw ValidationError(
-                "name what to give to the program: --env, --env-file, --file, --template, --broker or --secret-service")
+                "name what to give to the program: --env, --env-file, --file, --template, --broker, --project or "
+                    + "--secret-service")
         }
     }
 
     func run() throws {
+        if check { return try checkAll() }
         let places = isolated ? try IsolationPlaces(writable: writable, hidden: hidden) : nil
+        let brokered = isBrokered ? try brokered(places) : nil
         let status = try SecretRun(
             variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
             lookup: SecretLookup(passcode, itemPassword, for: command[0]),
             secretService: secretService ? passcode : nil,
-            brokered: rules.isEmpty ? nil : BrokeredSecrets(rules, others: others, authority: authority, places: places)
+            brokered: brokered, isSummarizing: summary ?? (isatty(2) == 1)
         ).run()
         throw ExitCode(status)
+    }
+
+    private func brokered(_ places: IsolationPlaces?) throws -> BrokeredSecrets {
+        // Read once, before the program runs that may write it.
+        let file = try project.map { try ProjectFile(at: $0) }
+        let brokered = try BrokeredSecrets(rules, of: file, others: others, authority: authority, places: places)
+        let names = try Set(named().map(\.name))
+        if let twice = brokered.rules.first(where: { names.contains($0.rule.variable) }) {
+            throw Failure.usage(
+                "the variable \(twice.rule.variable) is named by a rule and by another option: name each variable once")
+        }
+        guard passcode.descriptor == nil || !brokered.rules.contains(where: \.rule.isAsking) else {
+            throw Failure.usage("with --passcode-fd nobody is asked: leave it out, because a rule of the project asks")
+        }
+        return brokered
+    }
+
+    private func checkAll() throws {
+        var check = RunCheck(passcode)
+        for variable in try variables() {
+            switch variable.content {
+            case .plain: break
+            case .secret(let reference), .file(let reference): check.look(for: reference, named: variable.name)
+            case .template(let path):
+                for case .secret(let reference, _) in try SecretTemplate(reading: path).segments {
+                    check.look(for: reference, named: variable.name)
+                }
+            }
+        }
+        if isBrokered { try check.look(at: rules, of: project.map { try ProjectFile(at: $0) }) }
+        if isolated { for name in ["bwrap", "unshare"] { check.look(forProgram: name) } }
+        if let name = command.first { check.look(forProgram: name) }
+        try check.report(asJSON: json)
+        throw ExitCode(check.status)
     }
 
     /// What happens when a secret changes; nil for nothing.

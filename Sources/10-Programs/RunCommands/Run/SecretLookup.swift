@@ -72,6 +72,9 @@ final class SecretLookup {
         return try .copy(value)
     }
 
+    /// Returns a session of the vault that asks for the passcode where it has to be unlocked.
+    func askingSession() throws -> VaultSession { try openSession() }
+
     /// Returns a session of the vault that asks nobody to unlock it.
     func quietSession() throws -> VaultSession { try openSession().withoutUnlocking }
 

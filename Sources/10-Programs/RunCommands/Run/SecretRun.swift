@@ -18,6 +18,8 @@ struct SecretRun {
     var secretService: PasscodeInput?
     /// What the program may use through the broker; nil for nothing.
     var brokered: BrokeredSecrets?
+    /// Whether what became of the requests is said at the end.
+    var isSummarizing = false
 
     /// The values that go into the environment, and those that go into files whose paths are in the environment.
     struct Values {
@@ -51,19 +53,24 @@ struct SecretRun {
         let folder = try MemoryFolder(otherwise: "use --env")
         defer { folder.remove() }
         if let secretService, let starter { try serve(secretService, starter, in: folder, environment) }
+        var witness: BrokerWitness?
         if let broker, let brokered {
-            let witness = try brokered.begin(broker, lookup, for: self.program, in: folder, environment)
-            try broker.follow { witness.take($0) }
+            let begun = try brokered.begin(broker, lookup, for: self.program, in: folder, environment)
+            try broker.follow { begun.take($0) }
+            witness = begun
             try isolation?.hide(vaultAt: lookup.pathOfVault())
         }
         for (variable, value) in values.files {
             try environment.set(variable.name, to: folder.write(value, to: variable.fileName))
         }
         let path = folder.path
-        return try supervise(masked) { [isolation] output in
+        let status = try supervise(masked) { [isolation] output in
             guard let isolation, let broker else { return try program.start(environment, output: output) }
             return try isolation.start(program, environment, showing: path, for: broker, output: output)
         }
+        broker?.end()
+        if isSummarizing { for line in witness?.summary ?? [] { CommandNote.show(line) } }
+        return status
     }
 
     /// Serves the program on a socket in `folder`, which it takes for its session bus.

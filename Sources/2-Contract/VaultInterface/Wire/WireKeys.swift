@@ -30,6 +30,7 @@ extension EnclaveKeyOperation: WireValue {
         case .decapsulate(let capsule): buffer.write(code: 3, capsule)
         case .signMessage(let message, let context): buffer.write(code: 4, message, context)
         case .attest(let nonce): buffer.write(code: 5, nonce)
+        case .recognize: buffer.append(6 as UInt8)
         }
     }
 
@@ -40,6 +41,7 @@ extension EnclaveKeyOperation: WireValue {
         case 3: self = .decapsulate(try reader.read())
         case 4: self = .signMessage(try reader.read(), context: try reader.read())
         case 5: self = .attest(nonce: try reader.read())
+        case 6: self = .recognize
         default: throw FrameError("unknown use of a key")
         }
     }

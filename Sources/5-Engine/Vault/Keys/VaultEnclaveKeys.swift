@@ -46,6 +46,13 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
                 // Before anybody is asked: a locked vault says so.
                 let present = try keybag.keys.classKey(for: protection)
                 let header = try Self.header(of: key)
+                if operation.operation == .recognize {
+                    guard header == nil else {
+                        throw VaultError.unsupported(reason: "a key with further factors is recognized by its use")
+                    }
+                    try Self.recognize(key, in: keybag)
+                    return Data()
+                }
                 // The key was made under the present class key or a former one; the record does not say which.
                 let isPermitted = try presence.permits(key.accessControl, header) {
                     let enrolled = try header?.enrolment.flatMap { enrolment in
@@ -108,6 +115,14 @@ struct VaultEnclaveKeys: EnclaveKeyKeeping {
         try makeKey(
             kind, AccessControl(protection: protection), nil, under: keybag.keys.classKey(for: protection),
             in: keybag.keys.enclave)
+    }
+
+    /// Fails if this vault did not make the record, or if it was changed.
+    private static func recognize(_ key: EnclaveKeyRecord, in keybag: OpenedKeybag) throws {
+        let found = try keybag.opened(by: key.accessControl.protection) { classKey in
+            isEqualInConstantTime(EnclaveKeyDerivation.tag(of: key, under: classKey), key.tag) ? true : nil
+        }
+        guard found == true else { throw foreign("it was changed, or is another vault's") }
     }
 
     /// The record is the client's, and so is the fault: the vault is whole.
