@@ -180,7 +180,7 @@ floor(
 // Asking a person, and hearing of locks.
 floor(
     "Sources/4-People",
-    module("SystemBus", uses: "Bytes", "CLibrary", "Frames", "SystemLibraries"),
+    module("SystemBus", uses: "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries"),
     module("LockSignals", uses: "Bytes", "CLibrary", "SystemBus", "SystemLibraries"),
     module(
         "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",
@@ -224,7 +224,7 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
-    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames"),
+    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "SystemLibraries"),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",
@@ -531,7 +531,7 @@ if !isFetched {
             "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
-        tests("BrokerTests", uses: "Broker", "Bytes", "TestSupport"),
+        tests("BrokerTests", uses: "Broker", "Bytes", "SystemLibraries", "TestSupport"),
         tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
         tests(
             "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",

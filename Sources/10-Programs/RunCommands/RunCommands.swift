@@ -6,6 +6,8 @@ package enum RunCommands: CommandModule {
         switch name {
         case "run": RunCommand.self
         case "mcp": McpCommand.self
+        case "token": TokenCommand.self
+        case TokenKeeperCommand.name: TokenKeeperCommand.self
         case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         default: nil
