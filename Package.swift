@@ -180,7 +180,7 @@ floor(
 // Asking a person, and hearing of locks.
 floor(
     "Sources/4-People",
-    module("SystemBus", uses: "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries"),
+    module("SystemBus", uses: "Bytes", "CLibrary", "Frames", "SystemLibraries"),
     module("LockSignals", uses: "Bytes", "CLibrary", "SystemBus", "SystemLibraries"),
     module(
         "Presence", uses: "Access", "Bytes", "CLibrary", "KeychainModel", "PrivateFiles", "SystemBus",
@@ -224,7 +224,7 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
-    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "SystemLibraries"),
+    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries"),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",

@@ -7,7 +7,7 @@ package enum RunCommands: CommandModule {
         case "run": RunCommand.self
         case "mcp": McpCommand.self
         case "token": TokenCommand.self
-        case TokenKeeperCommand.name: TokenKeeperCommand.self
+        case "token-keeper": TokenKeeperCommand.self
         case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         default: nil

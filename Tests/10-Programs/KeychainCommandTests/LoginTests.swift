@@ -163,16 +163,70 @@ import Testing
 
     /// Processes are killed wherever they are. The login works at the end, and the server never saw a refresh token
     /// whose successor was used.
-    @Test func killed() throws {
-        let count = TestScale.count(200, soak: 2_000)
+    @Test(arguments: [false, true])
+    func killed(throughDaemon: Bool) throws {
+        let count = TestScale.count(100, soak: 1_000)
         let text = try lines(
             """
-            add work; settings '{"late": 0.02}'
+            add work; settings '{"late": 0.02}'; \(throughDaemon ? Self.daemon : "")
             /usr/bin/python3 -B "$peers/login_kills.py" \(count) \(UInt32.random(in: 0...UInt32.max)) || exit 1
             good $(keychain token work --refresh); keychain token list; asked | grep -oE "reuse|ended|unknown"; true
             """)
         #expect(
             text.suffix(2) == ["200", "work\tapi.example.test\tpublic\tworks"] && text.count == 3, "\(text)")
+    }
+
+    /// Programs with other rights wait for each other, too. Those without rights do nothing.
+    @Test func programsWithOtherRights() throws {
+        let text = try lines(
+            """
+            add work; mkdir new; for part in "" -broker; do cp "$(readlink -f "$(command -v keychain$part)")" new/; done
+            printf '{"version": 1, "rules": [{"executable": "%s", "groups": ["keychain"]}]}' "$(readlink -f new/keychain)" > none
+            chmod 600 none
+            \(Self.daemon)
+            settings '{"late": 0.5}'
+            pids=; for n in $(seq 8); do
+                keychain token work > token.$n & pids="$pids $!"
+                new/keychain token work --group keychain > token.1$n & pids="$pids $!"
+            done
+            for pid in $pids; do wait $pid || echo failed; done
+            for n in token.*; do cat $n; echo; done | sort -u | wc -l; ls token.* | wc -l; good $(cat token.11); asked
+            cp -r new other; other/keychain token work --group keychain --refresh 2> /dev/null || echo refused
+            asked
+            """)
+        #expect(text == ["1", "16", "200", "[('granted', 1)]", "refused", "[('granted', 1)]"], "\(text)")
+    }
+
+    /// A passcode is given once, for the command and the process that refreshes.
+    @Test func thePasscodeIsGivenOnce() throws {
+        let text = try lines(
+            """
+            add work; printf plain | keychain set other item --accessible when-unlocked; printf code > code
+            keychain passcode set --memory 8 --passes 1 --new-passcode-fd 3 3< code 2> /dev/null
+            good $(keychain token work --passcode-fd 3 3< code); keychain token work 2> /dev/null; echo $?
+            keychain run --passcode-fd 3 --env T=keychain://oauth-login/work --env O=keychain://other/item -- \\
+                sh -c 'echo $O $T' 3< code > both
+            [ "$(cut -d ' ' -f 1 both)" = plain ] && good $(cut -d ' ' -f 2 both); asked
+            """)
+        #expect(text == ["200", "36", "200", "[('granted', 1)]"], "\(text)")
+    }
+
+    /// The commands for passwords leave logins alone.
+    @Test func aLoginIsNoPassword() throws {
+        let text = try lines(
+            """
+            add work; add help 2> /dev/null || echo no name
+            for command in 'delete oauth-login work' 'change oauth-login work --label x' 'set oauth-login work'; do
+                printf x | keychain $command 2>&1 | grep -c "is a login of OAuth"
+            done
+            keychain token remove work --yes; keychain token list; keychain token work 2>&1; true
+            """)
+        #expect(
+            text == [
+                "no name", "1", "1", "1",
+                "keychain: there is no login 'work': `keychain token list` shows those that are there, and "
+                    + "`keychain token add` stores one",
+            ], "\(text)")
     }
 
     /// A program has a placeholder, and its requests have tokens that are good: also after one ended, and after the

@@ -92,6 +92,12 @@ final class SecretLookup {
 
     private func token(of login: LoginName, _ reference: SecretReference) throws -> SecretBytes {
         let session = try openSession()
+        // Once, for this process and the other one.
+        if !(session.vault is any VaultConnection), case let status = try session.perform(ReadStatus()),
+            status.isPasscodeSet, status.lockState != .unlocked
+        {
+            _ = try session.unlockIfPossible()
+        }
         let item = try login.search.one(in: session, includingValues: false, remedies: .reference)
         identifiers.insert(item.identifier)
         groups.insert(item.accessGroup)
