@@ -176,6 +176,25 @@ import Testing
             text.suffix(2) == ["200", "work\tapi.example.test\tpublic\tworks"] && text.count == 3, "\(text)")
     }
 
+    /// An agent and an isolated program use a login, too.
+    @Test func agentsAndIsolatedPrograms() throws {
+        let text = try lines(
+            """
+            add work; export SECRET=nothing-of-this PORTS="{\\"tls\\": $tls, \\"other\\": $other, \\"plain\\": 1}"
+            rule="TOKEN=keychain://oauth-login/work to https://api.example.test:$tls at 127.0.0.1"
+            PYTHONPATH='\(Self.packages)' /usr/bin/python3 -B "$peers/mcp_client.py" ask log -- keychain mcp --broker "$rule" \
+                --broker-authority server/authority.pem
+            cat log log.err 2> /dev/null | grep -cFf server/issued
+            mkdir project; cd project
+            keychain run --isolated --others refuse --broker "$rule" --broker-authority ../server/authority.pem -- sh -c '
+                curl -sS -o /dev/null -w "%{http_code}\\n" -H "Authorization: Bearer $TOKEN" https://api.example.test:'$tls'/api
+                pgrep -c keychain; keychain token work > /dev/null 2>&1 || echo no token' 2> err || cat err
+            cd ..; asked
+            """)
+        let asked = "asked | 200 | text | secrets: ['TOKEN'] | masked"
+        #expect(text == [asked, asked, "0", "200", "0", "no token", "[('granted', 1)]"], "\(text)")
+    }
+
     /// Programs with other rights wait for each other, too. Those without rights do nothing.
     @Test func programsWithOtherRights() throws {
         let text = try lines(
