@@ -224,7 +224,7 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
-    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", crypto),
+    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries", crypto),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",
@@ -535,7 +535,7 @@ if !isFetched {
             "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
-        tests("BrokerTests", uses: "Broker", "Bytes", "TestSupport", crypto),
+        tests("BrokerTests", uses: "Broker", "Bytes", "SystemLibraries", "TestSupport", crypto),
         tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
         tests(
             "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",

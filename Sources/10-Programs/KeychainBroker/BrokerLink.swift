@@ -13,6 +13,8 @@ final class BrokerLink: Sendable {
     /// Sends one message after the other, so that no event loop waits for a reader that is slow.
     private let sender = DispatchQueue(label: "link")
     private let waiting = Mutex<[Int: [CheckedContinuation<SecretBytes?, Never>]]>([:])
+    /// The access tokens that are waited for.
+    let renewals = TokenRenewals()
     /// The calls that come over the socket, and the ends of calls. `keychain mcp` bounds how many there are.
     let calls: AsyncStream<BrokerMessage>
     private let callSource: AsyncStream<BrokerMessage>.Continuation
@@ -54,7 +56,8 @@ final class BrokerLink: Sendable {
             let continuations = waiting.withLock { $0.removeValue(forKey: number) } ?? []
             for continuation in continuations { continuation.resume(returning: secret) }
         case .call, .cancel: callSource.yield(message)
-        case .start, .ready, .failed, .wanted, .record, .answer: return false
+        case .renewed(let renewed, let token): renewals.take(renewed, token)
+        case .start, .ready, .failed, .wanted, .record, .answer, .renew: return false
         }
         return true
     }

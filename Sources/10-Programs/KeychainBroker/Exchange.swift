@@ -50,7 +50,7 @@ struct Exchange {
             let outgoing = try await prepare(target, uri, &account.record, answers).request
             // A person may have said yes after the program went away.
             try Task.checkCancellation()
-            try await carry(outgoing, target, &account, answers)
+            try await carryWithFreshTokens(outgoing, target, uri, &account, answers)
         } catch let error as AnswerIsLong {
             await close(&account)
             throw error
@@ -74,9 +74,11 @@ struct Exchange {
     }
 
     /// What is told of the exchange. It is told once, before the program has its whole answer.
-    private struct Account {
+    struct Account {
         var record: BrokeredRequest
         var isClosed = false
+        /// Whether an answer that refuses an access token ends the attempt, so that another can be made.
+        var isRepeatable = false
     }
 
     private func close(_ account: inout Account) async {
@@ -350,7 +352,7 @@ struct Exchange {
 
     // MARK: What comes back
 
-    private func carry(
+    func carry(
         _ outgoing: HTTPClientRequest, _ target: BrokerRequest, _ account: inout Account, _ answers: Answers
     ) async throws {
         let isOfRule = broker.isOfRule(target.host, target.port)
@@ -361,6 +363,7 @@ struct Exchange {
         let isUnpacking = isOfRule && outgoing.method != .HEAD
         try await broker.clients.withClient(for: target.host, at: address, unpacking: isUnpacking) { client in
             let response = try await client.execute(outgoing, deadline: .distantFuture)
+            if progress.isRepeatable, response.status == .unauthorized { throw TokenRefused() }
             let head = try answer(response, isOfRule: isOfRule)
             progress.record.status = Int(clamping: response.status.code)
             let announced = head.headers.first(name: "content-length").flatMap { Int($0) }

@@ -19,6 +19,7 @@ final class RequestBroker: Sendable {
     let strangers = Strangers()
     let link: BrokerLink
     private let others: BrokerSettings.Others
+    private let pinned: BrokerDestination?
     private let webSocketSettings: TLSConfiguration
     private let webSocketContext = Mutex<NIOSSLContext?>(nil)
     /// `Proxy-Authorization`, as the program has to send it.
@@ -30,7 +31,7 @@ final class RequestBroker: Sendable {
         self.link = link
         authority = try RunAuthority()
         secrets = try SecretsInUse(start, link)
-        others = start.settings.others
+        (others, pinned) = (start.settings.others, start.settings.pinned)
         var tls = TLSConfiguration.makeClientConfiguration()
         if !start.settings.authorities.isEmpty {
             tls.additionalTrustRoots = [
@@ -85,10 +86,9 @@ final class RequestBroker: Sendable {
     ///
     /// - Throws: ``ServerAddresses/Refusal``.
     func address(_ host: String, _ port: Int) async throws -> String {
-        let pinned = secrets.rules.lazy.flatMap(\.destinations).first {
-            $0.port == port && $0.isHost(host) && $0.address != nil
-        }
-        if let address = pinned?.address { return address }
+        let known = (pinned.map { [$0] } ?? []) + secrets.rules.flatMap(\.destinations)
+        let address = known.first { $0.port == port && $0.isHost(host) && $0.address != nil }?.address
+        if let address { return address }
         return try await addresses.address(of: host)
     }
 

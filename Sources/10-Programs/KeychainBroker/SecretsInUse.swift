@@ -8,9 +8,9 @@ import Synchronization
 final class SecretsInUse: Sendable {
     let rules: [BrokerRule]
     private let placeholders: [String]
-    private let link: BrokerLink
+    let link: BrokerLink
 
-    private struct State {
+    struct State {
         var values: [SecretBytes?]
         var uses: [Int]
         /// The rules for which a person said no. Asking again would let the program use up the tries at the
@@ -18,9 +18,13 @@ final class SecretsInUse: Sendable {
         var denied: Set<Int> = []
         /// All secrets of the run in all forms, to be found in answers.
         var mask: AnswerMask
+        /// The values that are access tokens of logins, by the numbers of their rules.
+        var tokens: [Int: LoginToken]
+        /// The access tokens before, the last ones last.
+        var formerTokens: [SecretBytes] = []
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(_ start: BrokerStart, _ link: BrokerLink) throws {
         rules = start.settings.rules
@@ -28,10 +32,12 @@ final class SecretsInUse: Sendable {
         self.link = link
         let values = start.secrets.map(\.value)
         state = Mutex(
-            State(values: values, uses: values.map { _ in 0 }, mask: try Self.mask(values)))
+            State(
+                values: values, uses: values.map { _ in 0 }, mask: try Self.mask(values),
+                tokens: start.secrets.enumerated().reduce(into: [:]) { $0[$1.offset] = $1.element.token }))
     }
 
-    private static func mask(_ values: [SecretBytes?]) throws -> AnswerMask {
+    static func mask(_ values: [SecretBytes?]) throws -> AnswerMask {
         try AnswerMask(values.compactMap(\.self))
     }
 
@@ -106,6 +112,10 @@ final class SecretsInUse: Sendable {
     }
 
     private func letOut(_ number: Int, for request: BrokerRequest) async throws(Refusal) -> SecretBytes {
+        try await freshToken(number, instead: allowed(number, for: request))
+    }
+
+    private func allowed(_ number: Int, for request: BrokerRequest) async throws(Refusal) -> SecretBytes {
         let rule = rules[number]
         let isLeft = state.withLock { state in
             guard rule.times.map({ state.uses[number] < $0 }) ?? true else { return false }
@@ -128,7 +138,7 @@ final class SecretsInUse: Sendable {
         }
         let isMasked = state.withLock { state in
             state.values[number] = value
-            guard let mask = try? Self.mask(state.values) else { return false }
+            guard let mask = try? Self.mask(state.values + state.formerTokens) else { return false }
             state.mask = mask
             return true
         }

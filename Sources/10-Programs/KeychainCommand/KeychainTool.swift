@@ -60,7 +60,7 @@ struct KeychainTool: DocumentedCommand {
         ("Keys and certificates", ["key", "cert", "ssh-agent"]),
         ("Files and databases", ["file", "mount", "unmount", "db"]),
         ("From and to other programs and machines", ["circle", "import", "export", "send", "receive"]),
-        ("Secrets for programs", ["run", "mcp", "broker", "integrate", "credential", "security"]),
+        ("Secrets for programs", ["run", "mcp", "broker", "token", "integrate", "credential", "security"]),
         (
             "The vault",
             [
@@ -70,7 +70,7 @@ struct KeychainTool: DocumentedCommand {
         ),
     ]
 
-    private static let hidden = ["manual", "empty-clipboard", "browser-host", "pkcs11-helper"]
+    private static let hidden = ["manual", "empty-clipboard", "browser-host", "pkcs11-helper", "token-keeper"]
     /// Returns what to say of a word that is no command.
     static func noCommand(_ word: String) -> Failure { noCommand(word, after: "", among: groups.flatMap(\.names)) }
 

@@ -7,6 +7,8 @@ package enum RunCommands: CommandModule {
         case "run": RunCommand.self
         case "mcp": McpCommand.self
         case "broker": BrokerCommand.self
+        case "token": TokenCommand.self
+        case "token-keeper": TokenKeeperCommand.self
         case "credential": CredentialCommand.self
         case "integrate": IntegrateCommand.self
         default: nil

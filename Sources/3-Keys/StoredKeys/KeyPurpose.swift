@@ -14,6 +14,8 @@ package enum KeyPurpose: Sendable, Hashable {
     case right
     /// What a program in a sandbox encrypts with the secret that the desktop's portal gives to it.
     case portalSecret
+    /// A login of OAuth, whose refresh token one process of the machine uses at a time.
+    case login
 
     package static let databaseService = "encrypted-database"
     package static let cipherFileService = "sqlcipher-file"
@@ -21,6 +23,7 @@ package enum KeyPurpose: Sendable, Hashable {
     package static let pepperService = "swift-keychain.pepper"
     package static let rightService = "swift-keychain.rights"
     package static let portalService = "org.freedesktop.portal.Secret"
+    package static let loginService = "oauth-login"
 
     /// The end of the service of keys whose list is another service; see ``KeyItems``.
     package static let keysEnding = "/keys"
@@ -35,6 +38,7 @@ package enum KeyPurpose: Sendable, Hashable {
         case Self.pepperService: self = .pepper
         case Self.rightService: self = .right
         case Self.portalService: self = .portalSecret
+        case Self.loginService: self = .login
         case _ where list.hasPrefix(Self.sealedFieldsPrefix):
             self = .sealedFields(keyring: String(list.dropFirst(Self.sealedFieldsPrefix.count)))
         default: return nil

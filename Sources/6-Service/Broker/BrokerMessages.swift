@@ -16,6 +16,8 @@ package enum BrokerMessage: Sendable {
     case call(BrokerCall, [UInt8])
     /// To the broker: nobody waits for this call any more.
     case cancel(Int)
+    /// To the broker: the answer to ``renew(_:_:)``.
+    case renewed(RenewedToken, SecretBytes?)
     /// From the broker: it listens.
     case ready(BrokerPlace)
     /// From the broker: it cannot begin.
@@ -26,15 +28,17 @@ package enum BrokerMessage: Sendable {
     case record(BrokeredRequest)
     /// From the broker: what came of a call, and the body of the answer.
     case answer(BrokerAnswer, [UInt8])
+    /// From the broker: the login of this rule needs another access token than that of this attempt.
+    case renew(Int, Int64)
 
     /// In bytes.
     package static let longest = 16 << 20
 
     private enum Kind: UInt8 {
         case start = 1
-        case value, call, cancel
+        case value, call, cancel, renewed
         case ready = 65
-        case failed, wanted, record, answer
+        case failed, wanted, record, answer, renew
     }
 
     package func encode(to buffer: FrameBuffer) {
@@ -45,6 +49,7 @@ package enum BrokerMessage: Sendable {
                 buffer.append(list: start.secrets) { secret in
                     buffer.append(secret.placeholder)
                     buffer.append(optional: secret.value) { buffer.append($0) }
+                    buffer.append(optional: secret.token) { buffer.append(Self.json($0)) }
                 }
             }
         case .value(let number, let secret):
@@ -53,6 +58,16 @@ package enum BrokerMessage: Sendable {
                 buffer.append(optional: secret) { buffer.append($0) }
             }
         case .call(let call, let body): Self.append(Kind.call, call, body, to: buffer)
+        case .renewed(let renewed, let token):
+            buffer.appendFrame(Kind.renewed.rawValue) {
+                buffer.append(Self.json(renewed))
+                buffer.append(optional: token) { buffer.append($0) }
+            }
+        case .renew(let number, let attempt):
+            buffer.appendFrame(Kind.renew.rawValue) {
+                buffer.append(UInt32(clamping: number))
+                buffer.append(attempt)
+            }
         case .cancel(let number): buffer.appendFrame(Kind.cancel.rawValue) { buffer.append(UInt32(clamping: number)) }
         case .ready(let place): buffer.appendFrame(Kind.ready.rawValue) { buffer.append(Self.json(place)) }
         case .failed(let reason): buffer.appendFrame(Kind.failed.rawValue) { buffer.append(reason) }
@@ -83,8 +98,9 @@ package enum BrokerMessage: Sendable {
             let secrets = try reader.list(limit: 1_000) { (reader) throws(FrameError) in
                 BrokerStart.Secret(
                     placeholder: try reader.string(limit: 16_384),
-                    value: try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) }
-                )
+                    value: try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest)
+                    },
+                    token: try reader.optional { (reader) throws(FrameError) in try Self.read(&reader) })
             }
             self = .start(BrokerStart(settings: settings, secrets: secrets))
         case .value:
@@ -95,6 +111,13 @@ package enum BrokerMessage: Sendable {
         case .call:
             let call: BrokerCall = try Self.read(&reader)
             self = .call(call, Array(try reader.counted(limit: Self.longest)))
+        case .renewed:
+            let renewed: RenewedToken = try Self.read(&reader)
+            self = .renewed(
+                renewed, try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
+        case .renew:
+            let number = Int(try reader.integer(UInt32.self))
+            self = .renew(number, try reader.integer(Int64.self))
         case .cancel: self = .cancel(Int(try reader.integer(UInt32.self)))
         case .ready: self = .ready(try Self.read(&reader))
         case .failed: self = .failed(try reader.string(limit: Self.longest))
@@ -147,16 +170,18 @@ package struct BrokerSettings: Codable, Sendable {
     package var port: Int?
     /// Whether it listens for a program. Without, it makes the calls that come over the socket, and those alone.
     package var isProxy: Bool
+    /// A server whose address is known without a rule; nil for none.
+    package var pinned: BrokerDestination?
 
     package init(
         rules: [BrokerRule], others: Others, authorities: String, certificates: String, port: Int? = nil,
-        isProxy: Bool = true
+        isProxy: Bool = true, pinned: BrokerDestination? = nil
     ) {
         self.rules = rules
         self.others = others
         self.authorities = authorities
         self.certificates = certificates
-        (self.port, self.isProxy) = (port, isProxy)
+        (self.port, self.isProxy, self.pinned) = (port, isProxy, pinned)
     }
 }
 
@@ -166,10 +191,13 @@ package struct BrokerStart: Sendable {
         package var placeholder: String
         /// Nil for a rule that asks a person first.
         package var value: SecretBytes?
+        /// For the access token of a login.
+        package var token: LoginToken?
 
-        package init(placeholder: String, value: SecretBytes?) {
+        package init(placeholder: String, value: SecretBytes?, token: LoginToken? = nil) {
             self.placeholder = placeholder
             self.value = value
+            self.token = token
         }
     }
 

@@ -27,6 +27,7 @@ extension KeyPurpose {
             "is a key of the sealed fields of '\(keyring.escapedForTerminal)': without it nobody can read them"
         case .pepper: "is a pepper: without it no password of its program can be checked"
         case .right: "belongs to a stored right (LARightStore): without it the right is lost"
+        case .login: "is a login of OAuth: without it there are no more access tokens"
         case .portalSecret: "is the key of a program in a sandbox: without it the program cannot read its data"
         }
     }
@@ -42,6 +43,8 @@ extension KeyPurpose {
         case .database, .cipherFile:
             remedy =
                 "`keychain db forget \(account?.escapedForTerminal ?? "FILE")` takes it away, and can be undone"
+        case .login:
+            remedy = "`keychain token remove \(account?.escapedForTerminal ?? "NAME")` removes it"
         default:
             remedy =
                 "Its program removes it; `keychain delete --stored-key` or `keychain key delete --stored-key` deletes it "
@@ -64,6 +67,7 @@ extension KeyPurpose {
         let remedy =
             switch self {
             case .database, .cipherFile: "`keychain db set-class` gives it another class"
+            case .login: "`keychain token add` stores another one under its name"
             default: "its program changes it"
             }
         return Failure(status: errSecParam, "\(name) \(description): \(remedy)")

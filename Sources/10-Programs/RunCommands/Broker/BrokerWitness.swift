@@ -17,6 +17,7 @@ final class BrokerWitness: Sendable {
     private let rules: [(rule: BrokerRule, item: AuditQuery.Item)]
     /// The secrets of rules that ask first, by the number of the rule.
     private let held: [Int: SecretBytes]
+    private let renewal: TokenRenewal?
 
     private struct State {
         var told: Set<String> = []
@@ -31,13 +32,15 @@ final class BrokerWitness: Sendable {
 
     init(
         _ process: BrokerProcess, _ session: VaultSession, program: String,
-        rules: [(rule: BrokerRule, item: AuditQuery.Item)], held: [Int: SecretBytes]
+        rules: [(rule: BrokerRule, item: AuditQuery.Item)], held: [Int: SecretBytes],
+        renewal: TokenRenewal? = nil
     ) {
         self.process = process
         self.session = session
         self.program = program
         self.rules = rules
         self.held = held
+        self.renewal = renewal
     }
 
     func take(_ message: BrokerMessage) {
@@ -49,8 +52,13 @@ final class BrokerWitness: Sendable {
                 process.send(.value(number, isAllowed(purpose) ? held[number] : nil))
             }
             if !isStarted { process.send(.value(number, nil)) }
+        case .renew(let number, let attempt):
+            let isStarted = DetachedThread.start("token") { [self] in
+                process.send(renewal.answer(number, attempt))
+            }
+            if !isStarted { process.send(.renewed(RenewedToken(rule: number), nil)) }
         case .failed(let reason): CommandNote.show("keychain-broker failed: \(reason)".escapedForTerminal)
-        case .start, .value, .call, .cancel, .ready, .answer: break
+        case .start, .value, .call, .cancel, .renewed, .ready, .answer: break
         }
     }
 

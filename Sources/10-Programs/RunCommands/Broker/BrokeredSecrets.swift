@@ -80,6 +80,7 @@ struct BrokeredSecrets {
         _ process: BrokerProcess, _ lookup: SecretLookup, for program: String, in folder: borrowing MemoryFolder,
         _ environment: EnvironmentBlock
     ) throws -> BrokerWitness {
+        lookup.expectLogins(in: rules.map(\.reference))
         let session = try lookup.quietSession()
         let (secrets, held) = try collect(lookup, session)
         let authorities = try authorities()
@@ -95,7 +96,14 @@ struct BrokeredSecrets {
         for name in Self.certificateFiles { try environment.set(name, to: certificates) }
         try environment.set("NODE_USE_ENV_PROXY", to: "1")
         for ((rule, _), secret) in zip(rules, secrets) { try environment.set(rule.variable, to: secret.placeholder) }
-        return BrokerWitness(process, session, program: program, rules: items, held: held)
+        return BrokerWitness(
+            process, session, program: program, rules: items, held: held, renewal: try renewal(lookup))
+    }
+
+    /// What gets other access tokens of the logins among the rules; nil if there are none.
+    func renewal(_ lookup: SecretLookup) throws -> TokenRenewal? {
+        let logins = rules.map { LoginName($0.reference) }
+        return logins.contains { $0 != nil } ? TokenRenewal(logins: logins, keeper: try lookup.loginKeeper()) : nil
     }
 
     /// The rules, with the items that the audit log names.
@@ -116,7 +124,7 @@ struct BrokeredSecrets {
     /// - Returns: What the broker gets for each rule, and the secrets of rules that ask first, by their numbers.
     func collect(
         _ lookup: SecretLookup, _ session: VaultSession,
-        placeholder: (BrokerRule, SecretBytes) -> String = { Placeholder.make(for: $1) }
+        placeholder: (BrokerRule, SecretBytes) -> String = { Placeholder.make(forToken: $1) }
     ) throws -> (secrets: [BrokerStart.Secret], held: [Int: SecretBytes]) {
         // Before anything is looked up for rules that nobody wants.
         if let project { try Approvals(lookup.askingSession()).require(project) }
@@ -131,9 +139,10 @@ struct BrokeredSecrets {
             let value = try Self.usable(lookup.secret(reference, at: rule.variable), rule)
             // Two rules for one variable have one placeholder.
             let known = zip(rules, secrets).first { $0.0.rule.variable == rule.variable }?.1.placeholder
+            let token = lookup.tokens[reference]
             let placeholder = known ?? placeholder(rule, value)
             if rule.isAsking { held[secrets.count] = value }
-            secrets.append(.init(placeholder: placeholder, value: rule.isAsking ? nil : value))
+            secrets.append(.init(placeholder: placeholder, value: rule.isAsking ? nil : value, token: token))
         }
         return (secrets, held)
     }

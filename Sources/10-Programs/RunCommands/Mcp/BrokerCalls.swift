@@ -79,6 +79,7 @@ final class BrokerCalls: Sendable {
     private func beginIfNeeded() throws {
         try begin.withLock { begin in
             guard let lookup = begin.lookup else { return }
+            lookup.expectLogins(in: brokered.rules.map(\.reference))
             let session = try lookup.quietSession()
             let (secrets, held) = try brokered.collect(lookup, session) { rule, _ in Self.placeholder(rule.variable) }
             let settings = BrokerSettings(
@@ -86,7 +87,8 @@ final class BrokerCalls: Sendable {
             _ = try process.begin(BrokerStart(settings: settings, secrets: secrets))
             let host = state.withLock(\.host)
             let witness = BrokerWitness(
-                process, session, program: host.map { "mcp \($0)" } ?? "mcp", rules: brokered.items, held: held)
+                process, session, program: host.map { "mcp \($0)" } ?? "mcp", rules: brokered.items, held: held,
+                renewal: try brokered.renewal(lookup))
             try process.follow { [self] in
                 take($0, witness)
             } end: { [self] in

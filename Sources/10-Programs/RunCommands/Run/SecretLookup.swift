@@ -1,4 +1,5 @@
 import Access
+import Broker
 import Bytes
 import CommandKit
 import FoundationEssentials
@@ -19,12 +20,19 @@ final class SecretLookup {
     private var groups: Set<String> = []
     /// The number of the last change of the vault that is known; nil if the vault does not tell.
     private var known: Int64?
+    /// The access tokens of logins among them, and the process that gets them.
+    private(set) var tokens: [SecretReference: LoginToken] = [:]
+    private var keeper: LoginKeeper?
+    /// What a person types for the vault; nil if no login is used.
+    private var remembering: RememberingPrompt?
+    private let program: String
     /// Whether the secrets are looked up again, which asks nobody.
     private var isAgain = false
 
     /// - Parameter program: The program that is named in the question to a person.
     init(_ passcode: PasscodeInput, _ itemPassword: ItemPassword, for program: String) throws {
         self.passcode = passcode
+        self.program = program
         var authentication = try itemPassword.authentication()
         authentication.prompt = "run '\(program.escapedForTerminal)' with secrets of the keychain"
         // One answer of a person is enough for all secrets.
@@ -53,6 +61,7 @@ final class SecretLookup {
     }
 
     private func look(for reference: SecretReference) throws -> SecretBytes {
+        if let login = LoginName(reference) { return try token(of: login, reference) }
         var session = try openSession()
         var authentication = authentication
         if isAgain {
@@ -75,6 +84,41 @@ final class SecretLookup {
     /// Returns a session of the vault that asks for the passcode where it has to be unlocked.
     func askingSession() throws -> VaultSession { try openSession() }
 
+    // MARK: Logins
+
+    /// Says that references of logins follow, before the vault is opened: what a person types for it then is typed for
+    /// the process that refreshes them, too.
+    func expectLogins(in references: [SecretReference]) {
+        guard remembering == nil, references.contains(where: { LoginName($0) != nil }) else { return }
+        remembering = RememberingPrompt(passcode.prompt)
+    }
+
+    private func token(of login: LoginName, _ reference: SecretReference) throws -> SecretBytes {
+        let session = try openSession()
+        // Once, for this process and the other one.
+        if !(session.vault is any VaultConnection), case let status = try session.perform(ReadStatus()),
+            status.isPasscodeSet, status.lockState != .unlocked
+        {
+            _ = try session.unlockIfPossible()
+        }
+        let item = try login.search.one(in: session, includingValues: false, remedies: .reference)
+        identifiers.insert(item.identifier)
+        groups.insert(item.accessGroup)
+        let (token, secret) = try loginKeeper().token(login, StoredLogin.Need())
+        tokens[reference] = token
+        return secret
+    }
+
+    /// The process that refreshes logins.
+    func loginKeeper() throws -> LoginKeeper {
+        if let keeper { return keeper }
+        let prompt = remembering ?? RememberingPrompt(passcode.prompt)
+        let passcode = RememberedPasscode(prompt)
+        let made = try LoginKeeper(for: program) { passcode.passcode() }
+        keeper = made
+        return made
+    }
+
     /// Returns a session of the vault that asks nobody to unlock it.
     func quietSession() throws -> VaultSession { try openSession().withoutUnlocking }
 
@@ -83,7 +127,7 @@ final class SecretLookup {
 
     private func openSession() throws -> VaultSession {
         if let session { return session }
-        let opened = try VaultSession.ofOwnerInPresentVault(passcode)
+        let opened = try VaultSession.ofOwnerInPresentVault(passcode, prompt: remembering)
         opened.hideMemory()
         session = opened
         return opened
@@ -133,6 +177,8 @@ final class SecretLookup {
         }
         session = nil
         found = [:]
+        keeper?.end()
+        keeper = nil
         ProcessVault.close()
     }
 }

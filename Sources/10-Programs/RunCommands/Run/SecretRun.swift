@@ -38,6 +38,7 @@ struct SecretRun {
         var isolation = try brokered?.places.map { try Isolation($0) }
         let broker = try brokered.map { try BrokerProcess(isIsolated: $0.places != nil) }
         defer { broker?.end() }
+        lookup.expectLogins(in: references)
         let values = try values()
         let masked = isMasking ? try MaskedSecrets.make(of: lookup.secrets) : []
         if broker == nil { lookup.close() }
@@ -110,6 +111,16 @@ struct SecretRun {
             }
         }
         return values
+    }
+
+    /// Those of options. Templates are read later.
+    private var references: [SecretReference] {
+        variables.compactMap { variable in
+            switch variable.content {
+            case .secret(let reference), .file(let reference): reference
+            case .plain, .template: nil
+            }
+        } + (brokered?.rules.map(\.reference) ?? [])
     }
 
     /// The `PATH` that the program will have, unless it is a secret.

@@ -1,0 +1,315 @@
+import Access
+import ArgumentParser
+import Broker
+import Bytes
+import CommandKit
+import FoundationEssentials
+import KeychainModel
+import StatusCodes
+import VaultInterface
+
+/// Keeps logins of OAuth, and prints access tokens.
+struct TokenCommand: DocumentedCommand {
+    static let summary = "Keep logins that give access tokens (OAuth), and print a fresh token."
+    static let details = """
+        A login has a refresh token, and a server that gives access tokens for it. Many servers let a refresh token be \
+        used once: two programs that have a copy each destroy the login. Here the vault has the only one. All \
+        programs of the machine that use the login share the access token, and one of them at a time gets the next.
+
+        `keychain run --broker` and `keychain mcp` use a login that the program itself never sees: \
+        keychain://oauth-login/NAME names it in a rule.
+        """
+    static let examples = [
+        Example(
+            "Store a login: the refresh token is typed, or comes on standard input",
+            #"""
+            keychain token add work --client-id my-client \
+                --token-endpoint https://login.example.com/oauth/token
+            """#),
+        Example(
+            "Use it in a script",
+            #"""
+            curl --oauth2-bearer "$(keychain token work)" \
+                https://api.example.com/me
+            """#),
+        Example(
+            "Have a program use it that never sees a token",
+            #"""
+            keychain run --broker \
+                'T=keychain://oauth-login/work to https://api.example.com' \
+                -- ./agent
+            """#),
+    ]
+    static let configuration = documented(
+        "token",
+        subcommands: [
+            GetTokenCommand.self, AddLoginCommand.self, ListLoginsCommand.self, LoginInfoCommand.self,
+            RemoveLoginCommand.self,
+        ], defaultSubcommand: GetTokenCommand.self)
+
+    /// Names of subcommands, which cannot be names of logins.
+    static let taken = ["get", "add", "list", "info", "remove", "help"]
+}
+
+/// The name of a login.
+struct LoginChoice: ParsableArguments {
+    @Argument(help: "The name of the login.")
+    var name: String
+
+    @OptionGroup var scope: ItemScope
+
+    var login: LoginName { LoginName(name, group: scope.group, synchronizable: scope.synchronizable) }
+}
+
+/// Prints an access token.
+struct GetTokenCommand: DocumentedCommand {
+    static let summary = "Print an access token that is good for a while; `get` can be left out."
+    static let details = """
+        The token comes from the vault if it is good for one more minute, or for as long as --minimum says. Otherwise \
+        this gets a new one from the server, which has to be reached, or waits for another process that does so. A \
+        newline follows only on a terminal.
+
+        Whoever has the token can use it until it ends. Where a program can do without, use `keychain run --broker`.
+
+        If the server cannot be reached, or refuses, nothing is lost: the login stays as it is. If the server says that \
+        the login has ended, log in again.
+        """
+    static let examples = [
+        Example("For a script", "token=$(keychain token work) || exit"),
+        Example("With its end", "keychain token work --json | jq -r .expires"),
+        Example("For a long upload", "keychain token work --minimum 20m"),
+        Example("After a server refused the one of now", "keychain token work --refresh"),
+    ]
+    static let configuration: CommandConfiguration = documented("get")
+
+    @OptionGroup var choice: LoginChoice
+
+    @Option(
+        help: ArgumentHelp(
+            "For how long it has to be good: 90s, 10m or 2h. A server that gives shorter ones is asked after half of "
+                + "their time.", valueName: "time"))
+    var minimum: String?
+
+    @Flag(help: "Get a new one in any case.")
+    var refresh = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Use the refresh token before the present one, if the server was set back and does not know that. Other "
+                + "servers may end the login."))
+    var previous = false
+
+    @Flag(name: [.customShort("n"), .customLong("no-newline")], help: "Add no newline, not even on a terminal.")
+    var noNewline = false
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .json)
+    var json = false
+
+    private struct Answer: Encodable {
+        var token: String
+        var expires: String?
+    }
+
+    func validate() throws {
+        if minimum != nil, seconds == nil {
+            throw ValidationError("--minimum takes a time such as 90s, 10m or 2h, with a number below 1,000,000")
+        }
+    }
+
+    /// Nil for a time that is none.
+    private var seconds: Int64? {
+        guard let minimum else { return StoredLogin.usualNeed }
+        return minimum.last.flatMap { "smhd".contains($0) ? Moment.date(minimum, direction: 1) : nil }
+            .map { Int64(clamping: $0.timeIntervalSinceNow.rounded(.up)) }
+    }
+
+    func run() throws {
+        let prompt = RememberingPrompt(passcode.prompt)
+        let session = try VaultSession.ofOwnerInPresentVault(passcode, prompt: prompt)
+        let login = choice.login
+        let present = try LoginStore(session: session, name: login).read().login
+        var need = StoredLogin.Need(seconds: seconds ?? StoredLogin.usualNeed)
+        need.isPrevious = previous
+        if refresh || previous { need.refused = present.access?.attempt ?? 0 }
+        let now = Int64(clamping: Date().timeIntervalSince1970.rounded(.down))
+        if let access = present.access(for: need, now: now, since: present.attempt) {
+            return try show(LoginToken(access), access.token.bytes)
+        }
+        let remembered = RememberedPasscode(prompt)
+        let keeper = try LoginKeeper(for: "token") { remembered.passcode() }
+        defer { keeper.end() }
+        let (token, secret) = try keeper.token(login, need)
+        try show(token, secret)
+    }
+
+    private func show(_ token: LoginToken, _ secret: SecretBytes) throws {
+        let bytes = secret.withUnsafeBytes { Data.wipedWhenFreed(copying: $0) }
+        if json {
+            let answer = Answer(
+                token: String(decoding: bytes, as: UTF8.self),
+                expires: token.end.map { Timestamp(Date(timeIntervalSince1970: Double($0))).iso8601 })
+            return try StandardOutput.write(json: answer)
+        }
+        try StandardOutput.write(bytes)
+        if StandardOutput.isTerminal, !noNewline { try StandardOutput.write(Data("\n".utf8)) }
+    }
+}
+
+/// The passcode that a person gave to this process, for the process that refreshes logins.
+struct RememberedPasscode: Sendable {
+    private let prompt: RememberingPrompt
+
+    init(_ prompt: RememberingPrompt) { self.prompt = prompt }
+
+    /// Asks the person if this process did not need the passcode itself.
+    func passcode() -> SecretBytes? {
+        prompt.take() ?? (try? PasscodeInput.ask(prompt, "The vault is locked."))
+    }
+}
+
+/// Stores a login.
+struct AddLoginCommand: DocumentedCommand {
+    static let summary = "Store a login, or log in anew under the same name."
+    static let details = """
+        The refresh token is typed without echo, or read from standard input. It is used the first time that somebody \
+        needs an access token. From then on, let nothing else use it: most servers end a login whose refresh token \
+        comes twice.
+
+        A client that has a secret shows it with HTTP Basic, or in the form if --authentication post says so. The \
+        secret is read from --client-secret-fd.
+
+        The login can be used after the vault was unlocked once, also while it is locked. It does not leave this \
+        device: no backup for others and no circle has it, because a copy would be a second user of the refresh token.
+        """
+    static let examples = [
+        Example(
+            "A login that another program began",
+            #"""
+            jq -r .refresh_token < tokens.json | keychain token add work \
+                --token-endpoint https://login.example.com/oauth/token \
+                --client-id my-client
+            """#),
+        Example(
+            "A client with a secret",
+            #"""
+            keychain token add ci --client-id ci --client-secret-fd 3 3< secret \
+                --token-endpoint https://login.example.com/oauth/token
+            """#),
+    ]
+    static let configuration: CommandConfiguration = documented("add")
+
+    @Argument(help: "The name of the login.")
+    var name: String
+
+    @Option(
+        name: .customLong("token-endpoint"),
+        help: ArgumentHelp("The server's address for tokens: https://HOST/PATH.", valueName: "url"))
+    var endpoint: String
+
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("The name of the client at the server.", valueName: "id"))
+    var client: String
+
+    @Option(
+        name: .customLong("client-secret-fd"),
+        help: ArgumentHelp("Read the client's secret from this open file descriptor.", valueName: "n"))
+    var secretDescriptor: Int32?
+
+    @Option(help: "How the client shows its secret: basic or post; none without a secret.")
+    var authentication: StoredLogin.ClientAuthentication?
+
+    @Option(help: ArgumentHelp("What to ask for; without it, all that the login was given for.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: ArgumentHelp("The IP address to dial for the server.", valueName: "address"))
+    var address: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file in PEM with certificates of authorities that the server may have, beside those of the system.",
+            valueName: "path"), completion: .file())
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"), completion: .groups)
+    var group: String?
+
+    @OptionGroup var passcode: PasscodeInput
+
+    @Flag(help: .jsonErrors)
+    var json = false
+
+    func validate() throws {
+        guard !name.isEmpty, !name.hasPrefix("-"), !TokenCommand.taken.contains(name) else {
+            throw ValidationError("choose another name: this one is a word of `keychain token`")
+        }
+        guard
+            (authentication == nil || authentication == StoredLogin.ClientAuthentication.none)
+                == (secretDescriptor == nil) || authentication == nil
+        else {
+            throw ValidationError(
+                "--authentication basic and post need --client-secret-fd, and none excludes it")
+        }
+        try OpenDescriptor.validate(secretDescriptor)
+        guard secretDescriptor != 0 else {
+            throw ValidationError("standard input is for the refresh token: choose another descriptor for the secret")
+        }
+    }
+
+    func run() throws {
+        let server = try TokenCall.server(endpoint)
+        guard server.isSecure || address == "127.0.0.1" || address == "::1" else {
+            throw Failure.usage("the token endpoint gets the refresh token: it has to be https://")
+        }
+        guard !server.host.hasPrefix("*") else { throw Failure.usage("the token endpoint has to be one host") }
+        let pinned: String?
+        do {
+            pinned = try address.map { try BrokerDestination.address($0) }
+        } catch {
+            throw Failure.usage("--address takes an IP address")
+        }
+        let secret = try secretDescriptor.map {
+            try Self.text(SecretInput.readAll($0, keepingNewline: false), "client's secret")
+        }
+        let token = try Self.text(SecretInput.readOnce("Refresh token: "), "refresh token")
+        let session = try VaultSession.ofOwner(passcode)
+        let name = LoginName(self.name, group: group)
+        let existing = try name.search.oneIfAny(in: session)
+        var login = StoredLogin(
+            endpoint: endpoint, client: client,
+            authentication: authentication ?? (secret == nil ? .none : .basic), refreshToken: token,
+            attempt: try existing.map { _ in try Self.attempt(of: name, session) } ?? 0)
+        login.clientSecret = secret
+        login.scope = scope
+        login.address = pinned
+        login.authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) }
+        var item = NewItem(
+            itemClass: .genericPassword,
+            attributes: [
+                .service: .string(StoredLogin.service), .account: .string(name.name),
+                .label: .string("login at \(server.host)"),
+            ],
+            accessGroup: try existing?.accessGroup ?? group ?? OtherTool.groupForNewItem,
+            accessControl: AccessControl(protection: .afterFirstUnlockThisDeviceOnly), isSynchronizable: false,
+            value: try login.value())
+        // A former refresh token is of no use, and using it can end the login.
+        item.kept = .atMost(0)
+        _ = try session.perform(PutItem(item))
+    }
+
+    /// The number of the next attempt, so that who waits for one knows those of the new login.
+    private static func attempt(of name: LoginName, _ session: VaultSession) throws -> Int64 {
+        // What is damaged is replaced.
+        ((try? LoginStore(session: session, name: name).read().login.attempt) ?? 0) + 1
+    }
+
+    private static func text(_ bytes: Data, _ what: String) throws -> HeldSecret {
+        guard !bytes.isEmpty, bytes.count <= 64 << 10, bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Failure(status: errSecParam, "the \(what) is empty, or not one line of printable ASCII")
+        }
+        return HeldSecret(try .copy(bytes))
+    }
+}
+
+extension StoredLogin.ClientAuthentication: ExpressibleByArgument {}
