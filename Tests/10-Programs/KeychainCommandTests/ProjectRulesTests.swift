@@ -111,8 +111,8 @@ import Testing
             ], "\(words)")
     }
 
-    /// A program with all rights of the owner, except that no person is there, approves nothing: not by the command, not
-    /// by an item that it writes itself, not with the approval of other rules, and not with a key of its own.
+    /// A program with all rights of the owner, except that no person is there, approves nothing: not by the command,
+    /// not by an item that it writes itself, not with the approval of other rules, and not with a key of its own.
     @Test func noProgramApprovesForItself() throws {
         let text = try lines(
             """

@@ -173,8 +173,7 @@ import Testing
         (0..<Int.random(in: 0...5)).map { _ in FileValue.Member(keys.randomElement() ?? "", value(depth)) }
     }
 
-    /// Whatever the values are, there is an answer, and whatever becomes a rule is whole and travels to the broker as it
-    /// is.
+    /// Whatever the values are, there is an answer. Whatever becomes a rule is whole, and travels as it is.
     @Test func anyValues() throws {
         let whole: [(String, FileValue)] = [
             ("variable", .text("A")), ("secret", .text("keychain://a/b")), ("to", .text("https://a.example")),
