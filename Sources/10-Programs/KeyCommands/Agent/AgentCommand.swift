@@ -40,7 +40,10 @@ struct AgentCommand: DocumentedCommand {
         Example("For a shell and what is run in it", "keychain ssh-agent -- bash"),
         Example(
             "A program that may sign commits, and log in to one host",
-            "keychain ssh-agent --allow 'sign git with me' --allow 'login git.example.com as git' -- agent"),
+            #"""
+            keychain ssh-agent --allow 'sign git with me' \
+                --allow 'login git.example.com as git' -- agent
+            """#),
         Example("For good, with systemd", "systemctl --user enable --now keychain-ssh-agent"),
         Example(
             "Sign commits with it",
