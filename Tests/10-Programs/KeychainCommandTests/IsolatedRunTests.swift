@@ -55,6 +55,26 @@ import Testing
         return outcome.text.split(separator: "\n").map(String.init)
     }
 
+    /// Beside a program that is not isolated, the memory of the broker is closed, and that of keychain if the vault is
+    /// in it. Another program of the user is open.
+    @Test func theMemoryOfTheBrokerIsClosed() throws {
+        let text = try lines(
+            """
+            sleep 1000 & other=$!; trap 'kill $other; wait $other 2> /dev/null' EXIT
+            brokered -- /usr/bin/python3 -c "
+            import os, subprocess, sys
+            broker = int(subprocess.check_output(['pgrep', '-x', 'keychain-broker', '-P', str(os.getppid())]))
+            for name, process in [('keychain', os.getppid()), ('broker', broker), ('other', int(sys.argv[1]))]:
+                # Yama may close the memory of others, too.
+                for file in ['environ', 'maps'] if name == 'other' else ['mem', 'environ', 'maps']:
+                    try: print(name, file, bool(open(f'/proc/{process}/{file}', 'rb')))
+                    except PermissionError: print(name, file, 'closed')
+            " $other
+            """, as: .ordinary)
+        let expected = ["keychain", "broker"].flatMap { name in ["mem", "environ", "maps"].map { "\(name) \($0) closed" } }
+        #expect(text == expected + ["environ", "maps"].map { "other \($0) True" }, "\(text)")
+    }
+
     /// A user's daemon goes on to see which program asks, in every kind of run, and the requests are in its log.
     @Test(arguments: Person.allCases) func aDaemonSeesWhoAsks(_ person: Person) throws {
         let text = try lines(

@@ -17,7 +17,9 @@ def ask(server):
                             config=botocore.config.Config(**settings, **others))
 
     def attempt(call, **arguments):
-        try: call(**arguments)
+        try:
+            answer = call(**arguments)
+            for part in {"Body", "Payload"} & set(answer): answer[part].read()
         except (botocore.exceptions.ClientError, botocore.exceptions.BotoCoreError): pass
         except botocore.parsers.ResponseParserError: pass
         except Exception as error: print(type(error).__name__, error)
