@@ -224,7 +224,7 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
-    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", crypto),
+    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", crypto, cryptoExtras),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",
