@@ -57,6 +57,7 @@ final class Prelude: ChannelInboundHandler, RemovableChannelHandler {
             let own = self
             try await channel.eventLoop.submit {
                 let pair = PassingHandler.pair()
+                let isOver = [own, other].contains { $0.prelude.value.end != nil }
                 try own.channel.pipeline.syncOperations.addHandler(pair.0)
                 try other.channel.pipeline.syncOperations.addHandler(pair.1)
                 own.channel.writeAndFlush(ByteBuffer(bytes: reply), promise: nil)
@@ -64,6 +65,8 @@ final class Prelude: ChannelInboundHandler, RemovableChannelHandler {
                 for end in [own, other] {
                     end.channel.pipeline.syncOperations.removeHandler(end.prelude.value, promise: nil)
                 }
+                // Nobody hears of an end that was before.
+                if isOver { for end in [own, other] { end.channel.close(promise: nil) } }
             }.flatMap {
                 own.channel.setOption(.allowRemoteHalfClosure, value: true)
                     .and(other.channel.setOption(.allowRemoteHalfClosure, value: true))
@@ -111,13 +114,13 @@ final class Prelude: ChannelInboundHandler, RemovableChannelHandler {
         _ tls: NIOSSLContext, _ host: String?, _ channel: any Channel
     ) -> EventLoopFuture<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
-        if let end {
-            promise.fail(end)
-            return promise.futureResult
-        }
         // What came before the handshake is of anybody, and would be read as if it were the server's.
         guard bytes.isEmpty else {
             promise.fail(PostgresProblem("the server sends more than the answer to the request for TLS"))
+            return promise.futureResult
+        }
+        if let end {
+            promise.fail(end)
             return promise.futureResult
         }
         handshake = promise
@@ -148,14 +151,15 @@ final class Prelude: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
             handshake?.succeed()
-            handshake = nil
+            (handshake, isHandshakeOver) = (nil, true)
         }
         if case ChannelEvent.inputClosed? = event as? ChannelEvent { finish(Ended()) }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        finish(error)
+        // The server is verified by then, and went away in the middle.
+        finish(isHandshakeOver ? Ended() : error)
         context.close(promise: nil)
     }
 

@@ -97,7 +97,9 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
     }
 
     package func covers(_ request: BrokerRequest) -> Bool {
-        guard login == nil, request.isSecure == isSecure, request.port == port, isHost(request.host) else { return false }
+        guard login == nil, request.isSecure == isSecure, request.port == port, isHost(request.host) else {
+            return false
+        }
         guard let path else { return true }
         // Servers differ in what they make of other paths.
         guard Self.isPlain(request.path) else { return false }

@@ -62,17 +62,14 @@ import Testing
                 until grep -q 42 out; do sleep 0.05; done
                 /usr/bin/python3 -B "$0/memory_search.py" $! secret | cut -d " " -f 1-2
                 exec 8>&-; wait' "$peers" 2> err || cat err
-            sed 's/ [0-9]* times/ N times/; s/:[0-9]*/:PORT/' err
+            sed 's/:[0-9][0-9]*/:PORT/' err
             grep -rlF "$(cat secret)" run; keychain audit --broker --json | grep -cF "$(cat secret)"
             requests
             """#)
         #expect(
             text == [
-                "app|shop", "same", "nothing in", "keychain: PGPASSWORD went to db.example.test:PORT N times", "0",
-                "4 placed LOGIN /shop",
-            ].map { $0.replacing("/shop", with: "/shop ") } || text.map { $0.trimmingCharacters(in: .whitespaces) } == [
-                "app|shop", "same", "nothing in", "keychain: PGPASSWORD went to db.example.test:PORT N times", "0",
-                "4 placed LOGIN /shop",
+                "app|shop", "same", "nothing in", "keychain: PGPASSWORD went to db.example.test:PORT 4 times", "0",
+                "4 placed LOGIN /shop ",
             ], "\(text)")
     }
 
@@ -161,9 +158,9 @@ import Testing
             text.map { $0.trimmingCharacters(in: .whitespaces) } == [
                 "in", "version in", "version in", wrong, wrong, wrong, "28000 keychain: \(user)",
                 "28000 keychain: \(database)", "28000 keychain: \(replication)", "1", "1", used,
-                place + replication, place + database, place + used, place + user,
-                "5 placed LOGIN /shop", "1 refused LOGIN /shop \(replication)", "1 refused LOGIN /shop \(database)",
-                "1 refused LOGIN /shop \(used)", "1 refused LOGIN /shop \(user)",
+                place + replication, place + used, place + database, place + user,
+                "5 placed LOGIN /shop", "1 refused LOGIN /shop \(replication)", "1 refused LOGIN /shop \(used)",
+                "1 refused LOGIN /shop \(database)", "1 refused LOGIN /shop \(user)",
             ], "\(text)")
     }
 
@@ -182,7 +179,7 @@ import Testing
             try brokered "postgres://open@db.example.test:$at"
             try brokered "postgres://app@localhost:$port/shop"
             try brokered "postgres://app@db.example.test:$port/missing at 127.0.0.1"
-            printf wrong-password | keychain set --force db app || exit 1
+            printf wrong-password | keychain set db app || exit 1
             try shop
             """)
         let weaker = "and not SCRAM-SHA-256: the rule does not allow that"
@@ -204,12 +201,11 @@ import Testing
         let text = try lines(
             """
             wait_for() { until [ "$(wc -l < server/done 2> /dev/null)" = "$1" ]; do sleep 0.05; done; }
-            shop -- sh -c 'until [ -e over ]; do
+            shop -- sh -c 'echo $PPID > run.pid; until [ -e over ]; do
                 if psql -qXAt -c "SELECT 1" > /dev/null 2>&1; then echo in; else echo out; fi >> tries; sleep 0.1; done' 2> err &
             seen() { : > tries; until grep -qx $1 tries; do sleep 0.05; done; echo $1; }
             seen in; echo stop >&9; wait_for 1; seen out; echo restart >&9; wait_for 2; seen in
-            broker=$(pgrep -x keychain-broker -P $(pgrep -x keychain | head -n 1)) || broker=$(pgrep -x keychain-broker)
-            kill -9 $broker; seen out; touch over; wait $!; echo $?
+            kill -9 $(pgrep -x keychain-broker -P $(cat run.pid)); seen out; touch over; wait $!; echo $?
             grep -c 'keychain-broker ended' err
             """)
         #expect(text == ["in", "out", "in", "out", "0", "1"], "\(text)")
@@ -247,19 +243,19 @@ import Testing
                 for n in $(seq \(19 + count)); do
                     /usr/bin/python3 -B "$0/postgres_attack.py" login "$PGPORT" app shop "$PGPASSWORD"; done
                 ' "$peers" > out 2> err
-            cut -d " " -f 1 out | sort | uniq -c | sed 's/^ *//'; grep -cF "$(cat secret)" out err server/lies
+            grep -c keychain: out; grep -cx 'in\\|version in' out; grep -cF "$(cat secret)" out err server/lies
             grep 'keychain-broker ended' err; keychain audit --broker --json | wc -l; head -19 out
             """, begin: begin)
         let text = outcome.text.split(separator: "\n").map(String.init)
         #expect(
-            text.prefix(5) == ["\(19 + count) 08006", "out:0", "err:0", "server/lies:0", "\(19 + count)"],
+            text.prefix(6) == ["\(19 + count)", "0", "out:0", "err:0", "server/lies:0", "\(19 + count)"],
             "\(outcome.text)\(outcome.errors)")
         let reasons = [
-            "no password and", "password itself", "md5", "gss", "no password and", "did not prove", "malformed",
+            "no password and", "password itself", "md5", "GSSAPI", "no password and", "did not prove", "malformed",
             "malformed", "1 iterations", "4000000000 iterations", "malformed", "malformed", "no place", "message", "",
             "ended the connection", "does not speak TLS", "more than the answer", "does not speak TLS",
         ]
-        for (line, reason) in zip(text.dropFirst(5), reasons) where !reason.isEmpty {
+        for (line, reason) in zip(text.dropFirst(6), reasons) where !reason.isEmpty {
             #expect(line.contains(reason), "\(line)")
         }
     }

@@ -88,7 +88,8 @@ struct BrokeredSecrets {
         for login in logins {
             guard rules.count(where: { $0.rule.variable == login.variable }) == 1 else {
                 throw .usage(
-                    "the variable \(login.variable) of a rule for PostgreSQL has another rule: name a variable for each")
+                    "the variable \(login.variable) of a rule for PostgreSQL has another rule: name a variable for each"
+                )
             }
             guard logins.count == 1 || login.variable.hasSuffix(Self.urlMark) else {
                 throw .usage(
@@ -234,7 +235,8 @@ struct BrokeredSecrets {
 
     private static let certificates = "certificates.pem"
     /// Variables that cannot have a placeholder.
-    private static let own = Set(proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"] + places)
+    private static let own = Set(
+        proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"] + places)
 
     /// Where clients of PostgreSQL find their server.
     private static let places = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGSSLMODE"]

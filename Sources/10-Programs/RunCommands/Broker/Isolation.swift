@@ -171,7 +171,9 @@ struct Isolation {
         defer { for word in copied { free(word) } }
         var arguments = copied + RunProgram.arguments
         var process: pid_t = 0
-        let variables = ["PATH=/usr/bin:/bin", "LC_ALL=C", "\(IsolatedStart.databases)=\(databases)"].map { (word: String) in strdup(word) }
+        let variables = ["PATH=/usr/bin:/bin", "LC_ALL=C", "\(IsolatedStart.databases)=\(databases)"].map {
+            (word: String) in strdup(word)
+        }
         defer { for variable in variables { free(variable) } }
         let code = posix_spawn(&process, unshare, &actions, &attributes, &arguments, variables + [nil])
         guard code == 0 else { throw .system("\(unshare.escapedForTerminal) cannot be started", code) }

@@ -219,8 +219,8 @@ package struct PostgresMessage: Sendable, Equatable {
         case 0: return rest.isEmpty ? .ok : nil
         case 3: return rest.isEmpty ? .password : nil
         case 5: return .other("md5")
-        case 7, 8: return .other("gss")
-        case 9: return .other("sspi")
+        case 7, 8: return .other("GSSAPI")
+        case 9: return .other("SSPI")
         case 10:
             var reader = PostgresReader(rest)
             var mechanisms: [String] = []

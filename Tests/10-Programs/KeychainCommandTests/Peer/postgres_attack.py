@@ -35,7 +35,7 @@ def fields(body): return {part[:1]: part[1:].decode() for part in body.split(b"\
 
 
 def log_in(port, user, database, password, more=(), code=196608):
-    with socket.create_connection(("127.0.0.1", port), 60) as connection:
+    with socket.create_connection(("127.0.0.1", port), 120) as connection:
         connection.sendall(startup(code, parameters([("user", user), ("database", database), *more])))
         seen = []
         while True:
@@ -125,12 +125,13 @@ def serve(folder):
                 connection.sendall(b"N")
             elif number == len(names) + 1:
                 connection.sendall(b"S" + ok + ready)
+                connection.recv(1)
             elif number == len(names) + 2:
                 connection.sendall(source.randbytes(2000))
             else:
                 connection.sendall(b"S")
                 connection = context.wrap_socket(connection, server_side=True)
-                receive(connection, 8)
+                receive(connection, struct.unpack("!I", receive(connection, 4))[0] - 4)
                 if name: lies[name](connection)
                 else: connection.sendall(source.choice([b"", sasl, ok]) + source.choice(
                     [source.randbytes(50), message(bytes([source.choice(b"RSKZENvC")]), source.randbytes(30))]))
