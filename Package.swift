@@ -224,7 +224,8 @@ floor(
         "Presence",
         "SystemLibraries", "VaultInterface"),
     module("KeyClient", uses: "CLibrary", "DaemonLink", "Frames", "PlainBytes"),
-    module("Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries", crypto),
+    module(
+        "Broker", uses: "Access", "Bytes", "CLibrary", "Frames", "StoredKeys", "SystemLibraries", crypto, cryptoExtras),
     module(
         "SSHAgent", uses: "Bytes", "Certificates", "CLibrary", "Connections", "Frames", "KeyCryptography",
         "SystemLibraries",

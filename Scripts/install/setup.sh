@@ -66,6 +66,9 @@ if ((tests)); then
     # Clients of the ssh-agent, and a host to log in to.
     command -v ssh-keygen >/dev/null || missing+=(openssh-client)
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
+    # A server that the broker logs in at, and a driver of Python for it.
+    { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && command -v psql >/dev/null; } || missing+=(postgresql)
+    /usr/bin/python3 -c 'import psycopg2' 2>/dev/null || missing+=(python3-psycopg2)
     # Whose files are read.
     command -v age >/dev/null || missing+=(age)
     # Other password managers, whose databases and stores are read, and who read ours, with the libraries for them.

@@ -3,7 +3,7 @@ import CLibrary
 /// File descriptors on their way from one process to another (SCM_RIGHTS, unix(7)).
 package enum PassedDescriptors {
     /// The most descriptors of a message.
-    private static let most = 4
+    private static let most = 12
     /// `struct cmsghdr` of socket(7): a length of 8 bytes, a level and a type.
     private static let head = 16
     /// The bytes of the greatest control message, in whole words.

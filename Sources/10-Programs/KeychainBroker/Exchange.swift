@@ -113,7 +113,7 @@ struct Exchange {
         return refusal
     }
 
-    private static func refusal(_ error: any Error) -> Refusal {
+    static func refusal(_ error: any Error) -> Refusal {
         switch error {
         case let refusal as Refusal: refusal
         case let refusal as SecretsInUse.Refusal: Refusal(status: .forbidden, reason: refusal.reason)

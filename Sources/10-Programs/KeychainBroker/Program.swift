@@ -61,18 +61,37 @@ enum Program {
                 await link.send(.ready(BrokerPlace(port: 0, token: "", certificate: "")))
                 return await LinkCalls(broker).serve()
             }
-            func say(_ port: Int) async {
+            func say(_ port: Int, _ databases: [Int] = []) async {
+                let certificate = broker.authority.certificate
                 await link.send(
-                    .ready(BrokerPlace(port: port, token: broker.token, certificate: broker.authority.certificate)))
+                    .ready(
+                        BrokerPlace(port: port, token: broker.token, certificate: certificate, databases: databases)))
             }
+            let databases = DatabaseListener.all(of: broker)
+            let listener: RequestBroker.Listener
+            var served: [(DatabaseListener, DatabaseListener.Connections)] = []
             if let port = start.settings.port {
                 await say(port)
-                // The program's first connections wait in the socket.
-                guard let socket = await ReceivedSocket.next(from: 4) else { exit(0) }
-                try await broker.serve(try await broker.listen(on: socket))
+                // The program's first connections wait in the sockets.
+                let sockets = await ReceivedSockets.all(from: 4)
+                guard sockets.count == databases.count + 1 else { exit(0) }
+                listener = try await broker.listen(on: sockets[0])
+                for (database, socket) in zip(databases, sockets.dropFirst()) {
+                    served.append((database, try await database.listen(on: socket)))
+                }
             } else {
-                let (listener, port) = try await broker.listen()
-                await say(port)
+                let port: Int
+                (listener, port) = try await broker.listen()
+                var ports: [Int] = []
+                for database in databases {
+                    let (connections, port) = try await database.listen()
+                    served.append((database, connections))
+                    ports.append(port)
+                }
+                await say(port, ports)
+            }
+            try await withThrowingDiscardingTaskGroup { tasks in
+                for (database, connections) in served { tasks.addTask { try await database.serve(connections) } }
                 try await broker.serve(listener)
             }
         } catch {

@@ -20,8 +20,8 @@ final class RequestBroker: Sendable {
     let link: BrokerLink
     private let others: BrokerSettings.Others
     private let pinned: BrokerDestination?
-    private let webSocketSettings: TLSConfiguration
-    private let webSocketContext = Mutex<NIOSSLContext?>(nil)
+    private let tls: TLSConfiguration
+    private let contexts = Mutex<[String: NIOSSLContext]>([:])
     /// `Proxy-Authorization`, as the program has to send it.
     let credentials: String
     let token: String
@@ -39,8 +39,7 @@ final class RequestBroker: Sendable {
             ]
         }
         clients = ServerClients(group, tls: tls)
-        tls.applicationProtocols = ["http/1.1"]
-        webSocketSettings = tls
+        self.tls = tls
         var random = SystemRandomNumberGenerator()
         // 128 bits.
         let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
@@ -79,7 +78,9 @@ final class RequestBroker: Sendable {
     func isOfRule(_ host: String, _ port: Int) -> Bool { destination(host, port) != nil }
 
     private func destination(_ host: String, _ port: Int) -> BrokerDestination? {
-        secrets.rules.lazy.flatMap(\.destinations).first { $0.port == port && $0.isHost(host) }
+        secrets.rules.lazy.flatMap(\.destinations).first {
+            $0.login == nil && $0.port == port && $0.isHost(host)
+        }
     }
 
     /// The address to dial.
@@ -87,19 +88,26 @@ final class RequestBroker: Sendable {
     /// - Throws: ``ServerAddresses/Refusal``.
     func address(_ host: String, _ port: Int) async throws -> String {
         let known = (pinned.map { [$0] } ?? []) + secrets.rules.flatMap(\.destinations)
-        let address = known.first { $0.port == port && $0.isHost(host) && $0.address != nil }?.address
+        let address = known.first {
+            $0.login == nil && $0.port == port && $0.isHost(host) && $0.address != nil
+        }?.address
         if let address { return address }
         return try await addresses.address(of: host)
     }
 
     func record(_ record: BrokeredRequest) async { await link.send(.record(record)) }
 
-    /// How the certificate of a WebSocket's server is verified: as those of other servers. It reads all authorities of
-    /// the system, so it is made once.
-    func webSocketTLS() throws -> NIOSSLContext {
-        try webSocketContext.withLock { context in
-            let made = try context ?? NIOSSLContext(configuration: webSocketSettings)
-            context = made
+    /// How the certificate of a server is verified to which connections are made here: as those of other servers. It
+    /// reads all authorities of the system, so it is made once.
+    ///
+    /// - Parameter name: Of the protocol, at IANA (RFC 7301). A server of another one does not take the connection.
+    func tls(for name: String) throws -> NIOSSLContext {
+        try contexts.withLock { contexts in
+            if let known = contexts[name] { return known }
+            var tls = tls
+            tls.applicationProtocols = [name]
+            let made = try NIOSSLContext(configuration: tls)
+            contexts[name] = made
             return made
         }
     }
@@ -119,7 +127,7 @@ final class RequestBroker: Sendable {
 
     typealias Listener = NIOAsyncChannel<EventLoopFuture<ProxyConnection>, Never>
 
-    private func bootstrap() -> ServerBootstrap {
+    func bootstrap() -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelInitializer { channel in

@@ -44,6 +44,11 @@ final class SecretsInUse: Sendable {
     /// A mask for one stream of bytes.
     var mask: AnswerMask { state.withLock(\.mask) }
 
+    /// Whether a program gave the placeholder of a rule.
+    func isPlaceholder(_ given: [UInt8], of number: Int) -> Bool {
+        isEqualInConstantTime(Data(given), Data(placeholders[number].utf8))
+    }
+
     /// What a request may get.
     ///
     /// - Parameters:

@@ -137,7 +137,7 @@ struct WebSocketExchange: Sendable {
             head.headers.add(name: name, value: value)
         }
         let promise = offer.channel.eventLoop.makePromise(of: WebSocketServer.Answer.self)
-        let (tls, host, request) = (try broker.webSocketTLS(), target.host, head)
+        let (tls, host, request) = (try broker.tls(for: "http/1.1"), target.host, head)
         let channel: any Channel
         do {
             channel = try await ClientBootstrap(group: offer.channel.eventLoop)

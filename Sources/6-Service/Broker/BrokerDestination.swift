@@ -12,12 +12,22 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
     package var path: String?
     /// The IP address to dial; nil for what the system's resolver says.
     package var address: String?
+    /// The log-in of a PostgreSQL server; nil for a server of HTTP.
+    package var login: PostgresLogin?
 
-    /// - Parameter text: `https://HOST[:PORT][/PATH]`, or `http://` for clear text.
+    /// - Parameter text: `https://HOST[:PORT][/PATH]`, or `http://` for clear text, or
+    ///   `postgres://USER@HOST[:PORT][/DATABASE]`.
     package init(_ text: String) throws(BrokerRule.Problem) {
+        if let (login, authority) = try PostgresLogin.parse(text) {
+            guard let (host, port) = Self.authority(authority, standard: PostgresLogin.port) else {
+                throw BrokerRule.Problem("has a PostgreSQL server without a name: write postgres://USER@HOST/DATABASE")
+            }
+            (isSecure, self.host, self.port, self.login) = (true, host, port, login)
+            return
+        }
         let lower = text.lowercased()
         guard lower.hasPrefix("https://") || lower.hasPrefix("http://") else {
-            throw BrokerRule.Problem("has '\(text)' as a server: write https://HOST")
+            throw BrokerRule.Problem("has '\(text)' as a server: write https://HOST, or postgres://USER@HOST/DATABASE")
         }
         isSecure = lower.hasPrefix("https://")
         let rest = text.dropFirst(isSecure ? 8 : 7)
@@ -87,7 +97,9 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
     }
 
     package func covers(_ request: BrokerRequest) -> Bool {
-        guard request.isSecure == isSecure, request.port == port, isHost(request.host) else { return false }
+        guard login == nil, request.isSecure == isSecure, request.port == port, isHost(request.host) else {
+            return false
+        }
         guard let path else { return true }
         // Servers differ in what they make of other paths.
         guard Self.isPlain(request.path) else { return false }

@@ -166,7 +166,7 @@ package struct BrokerSettings: Codable, Sendable {
     /// it, when `keychain run` was killed.
     package var certificates: String
     /// The port at which the program finds the broker, if it has a loopback interface of its own: the broker gets
-    /// the socket there over its descriptor 4. Nil for a port of this machine that is free.
+    /// the socket there over its descriptor 4, and behind it one for each rule for PostgreSQL. Nil for a port of this machine that is free.
     package var port: Int?
     /// Whether it listens for a program. Without, it makes the calls that come over the socket, and those alone.
     package var isProxy: Bool
@@ -218,8 +218,12 @@ package struct BrokerPlace: Codable, Sendable {
     package var token: String
     /// The certificate, in PEM, of the authority of this run.
     package var certificate: String
+    /// The ports of the rules for PostgreSQL, in their order. Empty if the broker gets sockets from the program's own
+    /// loopback interface.
+    package var databases: [Int]
 
-    package init(port: Int, token: String, certificate: String) {
+    package init(port: Int, token: String, certificate: String, databases: [Int] = []) {
+        self.databases = databases
         self.port = port
         self.token = token
         self.certificate = certificate

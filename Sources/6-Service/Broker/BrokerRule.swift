@@ -9,7 +9,7 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     package var reference: String
     /// The servers that get the secret; never empty.
     package var destinations: [BrokerDestination]
-    /// Where in a request the placeholder may stand.
+    /// Where in a request the placeholder may stand; empty for a log-in at PostgreSQL.
     package var places: [SecretPlace]
     /// The methods of requests that get it; empty for all.
     package var methods: [String]
@@ -100,8 +100,20 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     /// Checks what a whole rule has, and fills in what is not said.
     package mutating func finish() throws(Problem) {
         guard !destinations.isEmpty else { throw Problem("names no server: add 'to https://HOST'") }
-        if places.isEmpty { places = [.authorization] }
+        guard destinations.contains(where: { $0.login != nil }) else {
+            if places.isEmpty { places = [.authorization] }
+            return
+        }
+        guard destinations.count == 1 else {
+            throw Problem("names a PostgreSQL server and another one: write a rule with a variable for each")
+        }
+        guard places.isEmpty, methods.isEmpty else {
+            throw Problem("has 'in' or 'methods', which a log-in at PostgreSQL does not have: leave it out")
+        }
     }
+
+    /// The log-in that the rule is about; nil for a rule about requests of HTTP.
+    package var login: PostgresLogin? { destinations.first?.login }
 
     private static func wrong(times: String) -> Problem {
         Problem("has 'times \(times)': use a number of 1 or more")

@@ -24,7 +24,7 @@ final class BrokerProcess: Sendable {
 
     /// Starts it. This process must have no secret yet.
     ///
-    /// - Parameter isIsolated: Whether its program is isolated, and ``take(listener:)`` follows.
+    /// - Parameter isIsolated: Whether its program is isolated, and ``take(listeners:)`` follows.
     init(isIsolated: Bool) throws(Failure) {
         let path = try Self.program()
         let ends = try Self.pair()
@@ -105,10 +105,10 @@ final class BrokerProcess: Sendable {
         }
     }
 
-    /// Gives it the socket at which its program finds it.
+    /// Gives it the sockets at which its program finds it.
     ///
     /// - Returns: False, with `errno` set, if it is gone.
-    func take(listener: Int32) -> Bool { PassedDescriptors.send([listener], with: [1], over: second) }
+    func take(listeners: [Int32]) -> Bool { PassedDescriptors.send(listeners, with: [1], over: second) }
 
     /// Calls `take` with each message from now on, on a thread of its own, until the broker is gone, and then `end`.
     func follow(

@@ -41,6 +41,7 @@ struct BrokeredSecrets {
         self.authority = authority
         self.places = places
         self.project = project
+        try checkLogins()
     }
 
     /// Checks what the vault and a program's environment make of rules.
@@ -72,6 +73,59 @@ struct BrokeredSecrets {
         return checked
     }
 
+    /// The rules for PostgreSQL.
+    var logins: [BrokerRule] { rules.map(\.rule).filter { $0.login != nil } }
+
+    /// Each takes a socket.
+    private static let mostLogins = 8
+    /// The end of the name of a variable that gets a whole URL.
+    private static let urlMark = "URL"
+
+    private func checkLogins() throws(Failure) {
+        guard logins.count <= Self.mostLogins else {
+            throw .usage("there are \(logins.count) rules for PostgreSQL, and one run has at most \(Self.mostLogins)")
+        }
+        for login in logins {
+            guard rules.count(where: { $0.rule.variable == login.variable }) == 1 else {
+                throw .usage(
+                    "the variable \(login.variable) of a rule for PostgreSQL has another rule: name a variable for each"
+                )
+            }
+            guard logins.count == 1 || login.variable.hasSuffix(Self.urlMark) else {
+                throw .usage(
+                    "with several rules for PostgreSQL, a program finds each server by a URL: name the variables "
+                        + "\(login.variable)_URL or the like")
+            }
+        }
+    }
+
+    /// Says where the program finds the databases of rules.
+    ///
+    /// - Parameter ports: In the order of ``logins``.
+    private func setDatabases(
+        _ ports: [Int], _ secrets: [BrokerStart.Secret], _ environment: EnvironmentBlock
+    ) throws {
+        var ports = ports[...]
+        for ((rule, _), secret) in zip(rules, secrets) {
+            guard let login = rule.login, let port = ports.popFirst() else {
+                try environment.set(rule.variable, to: secret.placeholder)
+                continue
+            }
+            let isURL = rule.variable.hasSuffix(Self.urlMark)
+            if logins.count == 1 {
+                // What libpq and most other clients read.
+                for (name, value) in [
+                    ("PGHOST", "127.0.0.1"), ("PGHOSTADDR", "127.0.0.1"), ("PGPORT", "\(port)"),
+                    ("PGUSER", login.user), ("PGSSLMODE", "disable"),
+                ] { try environment.set(name, to: value) }
+                if let database = login.database { try environment.set("PGDATABASE", to: database) }
+            }
+            try environment.set(
+                rule.variable,
+                to: isURL ? login.url(atPort: port, placeholder: secret.placeholder) : secret.placeholder)
+        }
+    }
+
     /// Starts the broker's work, and gives the program what it needs to find it.
     ///
     /// - Parameter folder: Where the certificates go that the program trusts.
@@ -95,7 +149,11 @@ struct BrokeredSecrets {
         for name in Self.exceptions { try environment.set(name, to: hasOwnLoopback ? Self.ownServers : "") }
         for name in Self.certificateFiles { try environment.set(name, to: certificates) }
         try environment.set("NODE_USE_ENV_PROXY", to: "1")
-        for ((rule, _), secret) in zip(rules, secrets) { try environment.set(rule.variable, to: secret.placeholder) }
+        let ports = places == nil ? place.databases : logins.indices.map(Isolation.databasePort)
+        guard ports.count == logins.count else {
+            throw Failure(status: errSecIO, "keychain-broker is of another version: install the one of this keychain")
+        }
+        try setDatabases(ports, secrets, environment)
         return BrokerWitness(
             process, session, program: program, rules: items, held: held, renewal: try renewal(lookup))
     }
@@ -149,7 +207,7 @@ struct BrokeredSecrets {
 
     /// Whether these names are the program's own servers, which the broker does not reach.
     private var hasOwnLoopback: Bool {
-        let destinations = rules.lazy.flatMap(\.rule.destinations)
+        let destinations = rules.lazy.flatMap(\.rule.destinations).filter { $0.login == nil }
         return places != nil
             && !destinations.contains { destination in
                 Self.ownServers.split(separator: ",").contains { destination.isHost(String($0)) }
@@ -186,7 +244,11 @@ struct BrokeredSecrets {
 
     private static let certificates = "certificates.pem"
     /// Variables that cannot have a placeholder.
-    private static let own = Set(proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"])
+    private static let own = Set(
+        proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"] + places)
+
+    /// Where clients of PostgreSQL find their server.
+    private static let places = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE", "PGSSLMODE"]
 
     private static let proxies = [
         "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy", "npm_config_proxy",

@@ -14,15 +14,22 @@ package enum IsolatedStart {
     /// That of the program's environment. bwrap itself does not get it: outside of the isolation, some variables would
     /// have it load what the program wrote before.
     static let environment: Int32 = 5
+    /// The variable with the number of rules for PostgreSQL.
+    static let databases = "KEYCHAIN_ISOLATED_DATABASES"
 
     /// - Parameter arguments: The command line, with the program's name.
     package static func main(_ arguments: [String]) -> Never {
         guard arguments.count > 3 else { exit(arguments.last == check ? 0 : ExitStatus.usage) }
-        guard let listener = listener() else { end("no socket can be made for the broker", errno) }
+        let databases = getenv(databases).flatMap { Int(String(cString: $0)) } ?? 0
+        var sockets: [Int32] = []
+        for port in [Isolation.port] + (0..<max(0, databases)).map(Isolation.databasePort) {
+            guard let listener = listener(at: port) else { end("no socket can be made for the broker", errno) }
+            sockets.append(listener)
+        }
         // pidfd_open(2), which has this number on all architectures.
         let own = Int32(truncatingIfNeeded: systemCall(434, Int(getpid())))
         guard own >= 0 else { end("the program cannot be named", errno) }
-        guard PassedDescriptors.send([listener, own], with: [1], over: link) else { end("no broker", errno) }
+        guard PassedDescriptors.send(sockets + [own], with: [1], over: link) else { end("no broker", errno) }
         // Nobody is there to answer if `keychain run` was killed.
         guard PassedDescriptors.receive(from: link) != nil else { exit(ExitStatus.other) }
         takeEnvironment()
@@ -67,14 +74,14 @@ package enum IsolatedStart {
         "XDG_RUNTIME_DIR",
     ]
 
-    /// Listens at the place of the broker, on a loopback interface that only the program has.
-    private static func listener() -> Int32? {
+    /// Listens at a place of the broker, on a loopback interface that only the program has.
+    private static func listener(at port: Int) -> Int32? {
         let type = Int32(truncatingIfNeeded: SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let socket = socket(AF_INET, type, 0)
         guard socket >= 0 else { return nil }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(clamping: AF_INET)
-        address.sin_port = in_port_t(clamping: Isolation.port).bigEndian
+        address.sin_port = in_port_t(clamping: port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         let isBound = withUnsafeBytes(of: &address) { bytes in
             bind(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(clamping: bytes.count))

@@ -10,6 +10,13 @@ struct Isolation {
     /// Where the program finds the broker on its own loopback interface.
     static let port = 3128
 
+    /// Where it finds the broker for a rule for PostgreSQL.
+    ///
+    /// - Parameter number: From 0 on.
+    static func databasePort(_ number: Int) -> Int { 5_432 + number }
+
+    /// How many of these there are.
+    private let databases: Int
     private var places: IsolationPlaces
     private let tool: String
     /// util-linux's `unshare`: it keeps what is mounted outside later from showing up inside.
@@ -18,8 +25,10 @@ struct Isolation {
     private let own: String
 
     /// Fails if this machine isolates no program, before anybody is asked for anything.
-    init(_ places: IsolationPlaces) throws(Failure) {
-        self.places = places
+    ///
+    /// - Parameter databases: The number of rules for PostgreSQL.
+    init(_ places: IsolationPlaces, databases: Int) throws(Failure) {
+        (self.places, self.databases) = (places, databases)
         tool = try Self.tool("bwrap", of: "bubblewrap", notIn: places.writable)
         unshare = try Self.tool("unshare", of: "util-linux", notIn: places.writable)
         guard let found = realpath("/proc/self/exe", nil) else { throw .system("this program cannot be found", errno) }
@@ -77,7 +86,7 @@ struct Isolation {
         if let path { try places.hide(path) }
     }
 
-    /// Starts the program, and gives `broker` the socket at which the program finds it.
+    /// Starts the program, and gives `broker` the sockets at which the program finds it.
     ///
     /// - Parameters:
     ///   - folder: Of files for the program.
@@ -98,7 +107,9 @@ struct Isolation {
             defer { close(ends[1]) }
             process = try spawn(program, environment, showing: folder, link: ends[1], output)
         }
-        guard let message = PassedDescriptors.receive(from: ends[0]), message.descriptors.count == 2 else {
+        guard let message = PassedDescriptors.receive(from: ends[0]), message.descriptors.count == databases + 2,
+            let inner = message.descriptors.last
+        else {
             // bwrap or the start of the program said the reason on standard error.
             kill(process, SIGKILL)
             var status: Int32 = 0
@@ -107,10 +118,10 @@ struct Isolation {
                 status: errSecNotAvailable,
                 "the isolation of '\(program.name.escapedForTerminal)' failed: nothing was started")
         }
-        let (listener, inner) = (message.descriptors[0], message.descriptors[1])
-        defer { close(listener) }
+        let listeners = Array(message.descriptors.dropLast())
+        defer { for listener in listeners { close(listener) } }
         RunSignals.direct(to: inner)
-        guard broker.take(listener: listener), PassedDescriptors.send([], with: [1], over: ends[0]) else {
+        guard broker.take(listeners: listeners), PassedDescriptors.send([], with: [1], over: ends[0]) else {
             kill(process, SIGKILL)
             throw .system("the program cannot begin", errno)
         }
@@ -160,7 +171,9 @@ struct Isolation {
         defer { for word in copied { free(word) } }
         var arguments = copied + RunProgram.arguments
         var process: pid_t = 0
-        let variables = ["PATH=/usr/bin:/bin", "LC_ALL=C"].map { (word: String) in strdup(word) }
+        let variables = ["PATH=/usr/bin:/bin", "LC_ALL=C", "\(IsolatedStart.databases)=\(databases)"].map {
+            (word: String) in strdup(word)
+        }
         defer { for variable in variables { free(variable) } }
         let code = posix_spawn(&process, unshare, &actions, &attributes, &arguments, variables + [nil])
         guard code == 0 else { throw .system("\(unshare.escapedForTerminal) cannot be started", code) }

@@ -150,6 +150,11 @@ struct McpCommand: DocumentedCommand {
         var brokered = try BrokeredSecrets(
             rules, of: file, others: others.map { $0 == .refuse ? .refuse : .inspect }, otherwise: .refuse,
             authority: authority)
+        // What an agent asks for are requests.
+        brokered.rules.removeAll { $0.rule.login != nil }
+        guard !brokered.rules.isEmpty else {
+            throw Failure.usage("all rules are for PostgreSQL, which is for `keychain run`: add one with https://")
+        }
         // An agent has no connection here that could pass unread.
         if brokered.others == .tunnel { brokered.others = .refuse }
         guard self.passcode.descriptor == nil || !brokered.rules.contains(where: \.rule.isAsking) else {

@@ -19,10 +19,13 @@ enum RuleWords {
     static func sentence(_ rule: BrokerRule) -> String {
         var parts = ["\(rule.variable.escapedForTerminal): the secret \(secret(rule.reference))"]
         for server in rule.destinations { parts.append("to \(address(server))") }
-        parts.append("in \(rule.places.map(\.name).joined(separator: ", "))")
-        parts.append(rule.methods.isEmpty ? "any method" : "methods \(rule.methods.joined(separator: ", "))")
+        if rule.login == nil {
+            parts.append("in \(rule.places.map(\.name).joined(separator: ", "))")
+            parts.append(rule.methods.isEmpty ? "any method" : "methods \(rule.methods.joined(separator: ", "))")
+        }
+        let kind = rule.login == nil ? "request" : "log-in"
         parts.append(
-            rule.times.map { "at most \($0) \($0 == 1 ? "request" : "requests") a run" } ?? "any number of requests")
+            rule.times.map { "at most \($0) \(kind)\($0 == 1 ? "" : "s") a run" } ?? "any number of \(kind)s")
         if let end = rule.end { parts.append("until \(end.escapedForTerminal)") }
         parts.append(rule.isAsking ? "a person is asked first" : "nobody is asked")
         return parts.joined(separator: "; ")
@@ -31,8 +34,13 @@ enum RuleWords {
     /// A short form for a question.
     static func short(_ rules: [BrokerRule]) -> String {
         rules.map { rule in
-            "\(rule.variable) to \(rule.destinations.map { "\($0.isSecure ? "" : "http://")\($0.host)" }.joined(separator: " and "))"
+            "\(rule.variable) to \(rule.destinations.map(name).joined(separator: " and "))"
         }.joined(separator: ", ")
+    }
+
+    private static func name(_ server: BrokerDestination) -> String {
+        guard server.login == nil else { return address(server) }
+        return "\(server.isSecure ? "" : "http://")\(server.host)"
     }
 
     private static func secret(_ reference: String) -> String {
@@ -42,6 +50,11 @@ enum RuleWords {
     }
 
     private static func address(_ server: BrokerDestination) -> String {
+        if let login = server.login {
+            let dialled = server.address.map { ", at the address \($0)" } ?? ""
+            let sent = login.sendsPassword ? ", WHICH MAY GET THE PASSWORD ITSELF" : ""
+            return "\(login.url(of: server.host, server.port))\(dialled)\(sent)".escapedForTerminal
+        }
         let path = server.path ?? "/*"
         let port = server.port == (server.isSecure ? 443 : 80) ? "" : ":\(server.port)"
         let host = server.host.contains(":") ? "[\(server.host)]" : server.host

@@ -38,7 +38,8 @@ struct RunCommand: DocumentedCommand {
         With --broker the program does not get the secret. It gets a placeholder, and a proxy that puts the secret into \
         its requests to the server that the rule names, and takes it out of the answers. A rule is NAME=REFERENCE to \
         URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket), \
-        methods GET,POST, times NUMBER, until TIME, ask. `keychain audit --broker` shows the requests.
+        methods GET,POST, times NUMBER, until TIME, ask. With postgres://USER@HOST/DATABASE as URL, the broker logs in at \
+        PostgreSQL, and the program finds it by PGHOST and the like. `keychain audit --broker` shows the requests.
 
         With --project the rules are in the file .keychain-broker.toml of a project. They count only if their present \
         content was approved with `keychain broker approve`. Those of --broker are added.

@@ -35,7 +35,9 @@ struct SecretRun {
         if let reaction { return try FollowedRun(secrets: self, program: program, reaction: reaction).run() }
         // Before this process has a secret.
         let starter = try secretService.map { _ in try FrontStarter(for: .programs) }
-        var isolation = try brokered?.places.map { try Isolation($0) }
+        var isolation = try brokered.flatMap { brokered in
+            try brokered.places.map { try Isolation($0, databases: brokered.logins.count) }
+        }
         let broker = try brokered.map { try BrokerProcess(isIsolated: $0.places != nil) }
         defer { broker?.end() }
         lookup.expectLogins(in: references)
