@@ -241,6 +241,12 @@ struct Exchange {
                 SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values)), uri, headers, body,
                 bodyPlace, sent, target)
             record.outcome = .placed
+            if let signature = placed.placement.signature {
+                // With it, the program could send the request once more without the broker.
+                let mask = try broker.secrets.mask(with: SecretBytes(signature))
+                request.progress.mask.withLock { $0 = mask }
+            }
+            try checkSource(in: placed.headers, of: placed.placement.wanted, target)
         } else if let stray = placed.placement.strays.first {
             record.secrets = Set(placed.placement.strays.map { broker.secrets.rules[$0.number].variable }).sorted()
             record.outcome = .stray
@@ -289,6 +295,25 @@ struct Exchange {
             throw Refusal(status: .forbidden, reason: error.reason)
         }
     }
+
+    /// Checks what a request to AWS reads beside its path, if the path is what a rule allows.
+    private func checkSource(in headers: HTTPHeaders, of wanted: Set<Int>, _ target: BrokerRequest) throws(Refusal) {
+        let rules = wanted.map { broker.secrets.rules[$0] }.filter { $0.places.contains(.aws) }
+        guard rules.contains(where: { $0.destinations.allSatisfy { $0.path != nil || !$0.covers(target) } }) else {
+            return
+        }
+        for (name, value) in headers where Self.sources.contains(name.lowercased()) {
+            var source = target
+            source.method = "GET"
+            source.path = (value.hasPrefix("/") ? "" : "/") + value.prefix { $0 != "?" }
+            guard rules.allSatisfy({ $0.covers(source) }) else {
+                throw Refusal(status: .forbidden, reason: "no rule covers what \(name.lowercased()) names")
+            }
+        }
+    }
+
+    /// Headers of S3 that name another object to read.
+    private static let sources: Set<String> = ["x-amz-copy-source", "x-amz-rename-source"]
 
     /// What a signature may cover, but for the body.
     private func signedRequest(_ uri: String, _ headers: HTTPHeaders) -> SignedRequest {
@@ -420,8 +445,11 @@ struct Exchange {
         request.method != .HEAD && answer.status != .noContent && answer.status != .notModified
     }
 
+    /// What finds secrets in the answer.
+    var mask: AnswerMask { request.progress.mask.withLock(\.self) ?? broker.secrets.mask }
+
     func masked(_ text: String) -> String {
-        var mask = broker.secrets.mask
+        var mask = mask
         var text = text
         let bytes = text.withUTF8 { mask.take(UnsafeRawBufferPointer($0)) } + mask.finish()
         return String(decoding: bytes, as: UTF8.self)
@@ -431,7 +459,7 @@ struct Exchange {
     private func pass(
         _ body: HTTPClientResponse.Body, length: Int?, isOfRule: Bool, _ account: inout Account, _ answers: Answers
     ) async throws {
-        var mask = broker.secrets.mask
+        var mask = mask
         var passed = 0
         func write(_ bytes: ByteBuffer) async throws {
             guard bytes.readableBytes > 0 else { return }

@@ -17,6 +17,8 @@ struct IncomingRequest: Sendable {
     /// How much of the body has come, and what was recorded of the request.
     final class Progress: Sendable {
         let record = Mutex<BrokeredRequest?>(nil)
+        /// What finds secrets in the answer, if there are more than those of the run.
+        let mask = Mutex<AnswerMask?>(nil)
         private let count = Atomic<Int64>(0)
         private let end = Atomic(false)
         var bytes: Int64 { count.load(ordering: .relaxed) }

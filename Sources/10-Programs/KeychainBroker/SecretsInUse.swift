@@ -44,6 +44,11 @@ final class SecretsInUse: Sendable {
     /// A mask for one stream of bytes.
     var mask: AnswerMask { state.withLock(\.mask) }
 
+    /// A mask that finds another secret, too.
+    func mask(with other: SecretBytes) throws -> AnswerMask {
+        try Self.mask(state.withLock { $0.values + $0.formerTokens } + [other])
+    }
+
     /// Whether a program gave the placeholder of a rule.
     func isPlaceholder(_ given: [UInt8], of number: Int) -> Bool {
         isEqualInConstantTime(Data(given), Data(placeholders[number].utf8))

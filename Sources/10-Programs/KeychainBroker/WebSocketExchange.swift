@@ -56,7 +56,7 @@ struct WebSocketExchange: Sendable {
     /// What becomes of the frames; nil for a server that no rule names: it knows no secret of this run.
     private func change(_ target: BrokerRequest) -> WebSocketChange? {
         guard broker.isOfRule(target.host, target.port) else { return nil }
-        var change = WebSocketChange(mask: broker.secrets.mask)
+        var change = WebSocketChange(mask: exchange.mask)
         let first = broker.secrets.candidates(for: target, at: Date())
         guard first.contains(where: { $0.places.contains(.websocket) }) else { return change }
         let broker = broker
@@ -115,7 +115,7 @@ struct WebSocketExchange: Sendable {
             head.headers.add(name: "Upgrade", value: "websocket")
             return (head, [])
         }
-        var mask = broker.secrets.mask
+        var mask = exchange.mask
         let body = isOfRule ? answer.body.withUnsafeBytes { mask.take($0) } + mask.finish() : answer.body
         return (head, body)
     }

@@ -47,7 +47,7 @@ package struct AWSSignature: Sendable {
     private let scope: [String]
     /// Names of headers, in lower case and sorted.
     private let signed: [String]
-    private let code: String
+    fileprivate let code: String
     /// When it was signed, as in `20261130T180000Z`.
     private let time: String
     /// Whether it stands in the query, in a "presigned URL", and not in the header `Authorization`.
@@ -126,10 +126,11 @@ package struct AWSSignature: Sendable {
         _ request: SignedRequest, with key: UnsafeRawBufferPointer?, _ path: Path, accessKey: String,
         now: Date = Date()
     ) throws(Problem) -> SignedRequest {
-        guard let made = Self.date(time), abs(made.timeIntervalSince(now)) <= Double(Self.patience) else {
+        guard let made = Self.date(time), case let age = now.timeIntervalSince(made), abs(age) <= Self.patience else {
             throw Problem(
                 reason: "the request was signed at \(time), which is more than 15 minutes from now: look at the clock")
         }
+        try checkQuery(of: request)
         let kinds = request.values(of: Self.digest)
         guard !kinds.contains(where: { $0.hasPrefix("STREAMING-") && !$0.hasPrefix("STREAMING-UNSIGNED") }) else {
             throw Problem(
@@ -153,7 +154,7 @@ package struct AWSSignature: Sendable {
                 case "x-amz-credential": "\(name)=\(Self.encoded(credential))"
                 case "x-amz-signedheaders": "\(name)=\(Self.encoded(names.joined(separator: ";")))"
                 // It is used now.
-                case "x-amz-expires": "\(name)=\(min(Int(value) ?? 1, Self.patience))"
+                case "x-amz-expires": "\(name)=\(max(1, min(Int(value) ?? 1, (Int(exactly: age.rounded()) ?? 0) + 60)))"
                 case "x-amz-signature": nil
                 default: value.isEmpty ? name + "=" : "\(name)=\(value)"
                 }
@@ -172,7 +173,23 @@ package struct AWSSignature: Sendable {
     }
 
     /// In seconds: what AWS takes for clocks that differ.
-    private static let patience = 900
+    private static let patience: TimeInterval = 900
+
+    /// Checks that what is looked at here is what a server looks at: its names are written plainly, and each is there
+    /// once.
+    private func checkQuery(of request: SignedRequest) throws(Problem) {
+        var seen: Set<String> = []
+        for (name, _) in request.query {
+            let read = BrokerDestination.decoded(name.replacing("+", with: "%20"))?.lowercased() ?? name
+            guard read.hasPrefix("x-amz-") else { continue }
+            guard read == name.lowercased(), seen.insert(read).inserted else {
+                throw Problem(reason: "the query has '\(read)' twice, or in another spelling")
+            }
+        }
+        guard !isInQuery || seen.contains("x-amz-expires") else {
+            throw Problem(reason: "the query does not say for how long the signature is good (X-Amz-Expires)")
+        }
+    }
 
     private static func date(_ time: String) -> Date? {
         let digits = Array(time.utf8)
@@ -261,10 +278,12 @@ extension SecretPlacement {
             let placeholder = Array(candidate.placeholder.utf8)
             let made = placeholder.withUnsafeBytes { signature.path(ifMadeWith: $0, for: sent) }
             guard isIdentifier || made != nil else { continue }
+            // A key is never written where its identifier stands.
+            let place = isIdentifier ? SecretPlace.awsID : .aws
             // The other looks at the request saw the identifier beside other text.
             strays.removeAll { $0.number == candidate.number && [.authorization, .query].contains($0.place) }
-            guard candidate.places.contains(.aws) else {
-                strays.append((candidate.number, .aws))
+            guard candidate.places.contains(place) else {
+                strays.append((candidate.number, place))
                 continue
             }
             found.insert(candidate.number)
@@ -281,8 +300,10 @@ extension SecretPlacement {
         guard let key else {
             return try signature.signing(outgoing, with: nil, .asSent, accessKey: accessKey, now: now)
         }
-        return try key.withUnsafeBytes { bytes throws(AWSSignature.Problem) in
+        let signed = try key.withUnsafeBytes { bytes throws(AWSSignature.Problem) in
             try signature.signing(outgoing, with: bytes, path ?? .asSent, accessKey: accessKey, now: now)
         }
+        self.signature = AWSSignature(signed)?.code
+        return signed
     }
 }

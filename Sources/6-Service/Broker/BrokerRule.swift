@@ -189,8 +189,10 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
     case json
     /// A text message of a WebSocket, or text in one that is JSON.
     case websocket
-    /// The key with which a client of Amazon Web Services signs a request, or the identifier of that key.
+    /// The key with which a client of Amazon Web Services signs a request.
     case aws
+    /// The identifier of such a key, beside the signature.
+    case awsID
 
     package init(_ word: String) throws(BrokerRule.Problem) {
         switch word {
@@ -201,13 +203,14 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case "json": self = .json
         case "websocket": self = .websocket
         case "aws": self = .aws
+        case "aws-id": self = .awsID
         default:
             guard word.hasPrefix("header:"), case let name = word.dropFirst(7).lowercased(),
                 !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte)
             else {
                 throw BrokerRule.Problem(
                     "has '\(word)' as a place: use authorization, header:NAME, path, query, form, json, "
-                        + "websocket or aws")
+                        + "websocket, aws or aws-id")
             }
             guard !Self.ofTheConnection.contains(name) else {
                 throw BrokerRule.Problem("has the header '\(name)' as a place, which no rule may have")
@@ -227,6 +230,7 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
         case .json: "JSON"
         case .websocket: "WebSocket"
         case .aws: "signature for AWS"
+        case .awsID: "name of the key for AWS"
         }
     }
 

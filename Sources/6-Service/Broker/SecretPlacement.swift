@@ -28,6 +28,9 @@ package struct SecretPlacement {
     /// Where placeholders stand that are not replaced.
     package internal(set) var strays: [(number: Int, place: SecretPlace)] = []
 
+    /// The signature with which the request goes out, which must not come back to the program.
+    package internal(set) var signature: String?
+
     package init(_ candidates: [Candidate]) { self.candidates = candidates }
 
     /// - Parameters:
@@ -161,7 +164,7 @@ package struct SecretPlacement {
         // Strings are looked for in another way.
         case .json, .websocket: return before == nil && after == nil
         // The signature says which placeholder it was made with.
-        case .aws: return false
+        case .aws, .awsID: return false
         }
     }
 
@@ -170,7 +173,7 @@ package struct SecretPlacement {
         let bytes = Array(placeholder.utf8)
         let others =
             switch place {
-            case .authorization, .header, .aws: [] as [[UInt8]]
+            case .authorization, .header, .aws, .awsID: [] as [[UInt8]]
             case .path, .query, .form: [SecretForms.percent(bytes), SecretForms.percent(bytes, isUpper: false)]
             case .json, .websocket: [SecretForms.json(bytes, escapesSlash: true)]
             }

@@ -63,7 +63,7 @@ package struct AgentConnection {
         guard reader.isAtEnd else { throw .malformed }
         guard let key = try keys.keys().first(where: { $0.key.blob == blob })?.key else { throw .noSuchKey }
         let algorithm = try SSHSignatureAlgorithm(key, flags: flags)
-        let purpose = SignaturePurpose(data, sessions: sessions)
+        let purpose = SignaturePurpose(data, sessions: sessions, key: blob)
         let asker = sessions.last(where: \.isForwarded)
         let signature = try algorithm.encoded(keys.sign(data, with: key, algorithm, for: purpose, from: asker))
         var writer = SSHWriter()

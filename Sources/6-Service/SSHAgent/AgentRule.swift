@@ -47,7 +47,12 @@ package struct AgentRule: Sendable, Equatable {
     }
 
     /// Whether it lets clients see a key.
-    package func isAbout(key: String) -> Bool { keys.isEmpty || keys.contains(key) }
+    package func isAbout(key: String) -> Bool { keys.isEmpty || Self.has(key, in: keys) }
+
+    /// By bytes: Swift takes some texts for equal that have different ones.
+    private static func has(_ text: String, in list: [String]) -> Bool {
+        list.contains { $0.utf8.elementsEqual(text.utf8) }
+    }
 
     /// Whether a signature may be made.
     ///
@@ -61,8 +66,8 @@ package struct AgentRule: Sendable, Equatable {
         guard isAbout(key: key), asker == nil else { return false }
         return switch purpose {
         case .login(let user, let host?):
-            !host.isForwarded && fingerprints.contains(host.fingerprint) && (users.isEmpty || users.contains(user))
-        case .data(let namespace): namespaces.contains(namespace)
+            !host.isForwarded && fingerprints.contains(host.fingerprint) && (users.isEmpty || Self.has(user, in: users))
+        case .data(let namespace): Self.has(namespace, in: namespaces)
         case .login(_, nil), .other: false
         }
     }

@@ -10,41 +10,47 @@ package enum SignaturePurpose: Hashable, Sendable {
     case other
 
     /// Reads what is to be signed.
-    init(_ data: Data, sessions: [BoundHost]) {
-        self = Self.signedData(data) ?? Self.login(data, sessions) ?? .other
+    ///
+    /// - Parameter key: The key that signs.
+    init(_ data: Data, sessions: [BoundHost], key: Data) {
+        self = Self.signedData(data) ?? Self.login(data, sessions, key) ?? .other
     }
 
     private static func signedData(_ data: Data) -> SignaturePurpose? {
         guard data.starts(with: Data("SSHSIG".utf8)) else { return nil }
         var reader = SSHReader(Data(data.dropFirst(6)))
-        guard let namespace = try? reader.text() else { return nil }
+        // Something reserved, the hash function and the digest.
+        guard let namespace = try? reader.text(), !namespace.isEmpty, (try? reader.string()) != nil,
+            let length = digests[(try? reader.text()) ?? ""], (try? reader.string())?.count == length, reader.isAtEnd
+        else { return nil }
         return .data(namespace: namespace)
     }
 
-    private static func login(_ data: Data, _ sessions: [BoundHost]) -> SignaturePurpose? {
+    /// In bytes.
+    private static let digests = ["sha256": 32, "sha512": 64]
+
+    private static func login(_ data: Data, _ sessions: [BoundHost], _ key: Data) -> SignaturePurpose? {
         var reader = SSHReader(data)
         // SSH_MSG_USERAUTH_REQUEST
         guard let session = try? reader.string(), (try? reader.byte()) == 50, let user = try? reader.text(),
-            (try? reader.text()) == "ssh-connection", let method = try? reader.text(), method.hasPrefix("publickey")
+            (try? reader.text()) == "ssh-connection", let method = try? reader.text(), (try? reader.boolean()) == true,
+            // The algorithm and the key.
+            (try? reader.string()) != nil, (try? reader.string()) == key
         else { return nil }
+        var named: Data?
+        if method == "publickey-hostbound-v00@openssh.com" {
+            named = try? reader.string()
+            guard named != nil else { return nil }
+        } else if method != "publickey" {
+            return nil
+        }
+        guard reader.isAtEnd else { return nil }
         guard let bound = sessions.last(where: { $0.session == session }) else { return .login(user: user, host: nil) }
         // A host that was given the use of the agent can sign another host's session as well. So beyond the first
-        // the host's key has to be part of what is signed, which the host at the other end compares with its own.
-        let isNamed = sessions.first == bound || (try? reader.hostKey(method)) == bound.key
+        // the host's key has to be part of what is signed, which the host at the other end compares with its own
+        // (OpenSSH, PROTOCOL, "publickey-hostbound-v00@openssh.com").
+        let isNamed = named.map { $0 == bound.key } ?? (sessions.first == bound)
         return .login(user: user, host: isNamed ? bound : nil)
-    }
-}
-
-extension SSHReader {
-    /// Returns the host key that a request names after its method (OpenSSH, PROTOCOL,
-    /// "publickey-hostbound-v00@openssh.com").
-    fileprivate mutating func hostKey(_ method: String) throws(SSHAgentError) -> Data {
-        guard method == "publickey-hostbound-v00@openssh.com", try boolean() else { throw .malformed }
-        // The algorithm and the key that logs in.
-        _ = (try string(), try string())
-        let key = try string()
-        guard isAtEnd else { throw .malformed }
-        return key
     }
 }
 
@@ -62,7 +68,9 @@ package struct BoundHost: Hashable, Sendable {
         session = try reader.string()
         let signature = try reader.string()
         isForwarded = try reader.boolean()
-        guard reader.isAtEnd, try HostKey(blob: key).isValid(signature, of: session) else { throw .malformed }
+        guard reader.isAtEnd, !session.isEmpty, try HostKey(blob: key).isValid(signature, of: session) else {
+            throw .malformed
+        }
     }
 
     /// The host key's fingerprint as OpenSSH prints it.

@@ -216,10 +216,18 @@ import Testing
                     --broker-authority server/authority.pem -- /usr/bin/python3 -B "$peers/aws_peer.py" ask api.example.test:$tls
             }
             place="to https://api.example.test:$tls at 127.0.0.1 in aws"
-            signed --broker "AWS_ACCESS_KEY_ID=keychain://aws/id $place" 2> err | sed 's/at 2[0-9]*T[0-9]*Z/at TIME/'
+            signed --broker "AWS_ACCESS_KEY_ID=keychain://aws/id $place-id" 2> err | sed 's/at 2[0-9]*T[0-9]*Z/at TIME/'
             AWS_ACCESS_KEY_ID=$(cat id) signed 2> err > out || cat err out
             /usr/bin/python3 -B "$peers/aws_peer.py" check server/requests.jsonl $(cat id) > checked || cat server.log
             grep -v other checked | sort | uniq -c | sed 's/^ *//'; grep other checked
+            # What is read beside the path has to be covered, too.
+            AWS_ACCESS_KEY_ID=$(cat id) keychain run --broker "AWS_SECRET_ACCESS_KEY=keychain://api/token to \\
+                https://api.example.test:$tls/b/* at 127.0.0.1 in aws" --broker-authority server/authority.pem -- \\
+                env -u SECRET /usr/bin/python3 -B "$peers/aws_peer.py" copy api.example.test:$tls 2> err || cat err
+            # The program writes the placeholder of its key in the place of an identifier.
+            keychain run --broker "KEY=keychain://api/token $place" --broker-authority server/authority.pem -- sh -c '
+                curl -sS -o /dev/null -H "Authorization: AWS4-HMAC-SHA256 Credential=$KEY/20261130/r/s3/aws4_request, \\
+                    SignedHeaders=host, Signature=0" https://api.example.test:'$tls'/' 2> err || cat err
             grep -c "$(cat secret)" server/requests.jsonl
             keychain audit --broker --json | /usr/bin/python3 -c "
             import json, sys
@@ -227,18 +235,20 @@ import Testing
             print(*[line['outcome'] for line in lines][:11], *lines[0]['secrets'])"
             """)
         let refused = [
+            "masked True",
             "late 403 keychain: the request was signed at TIME, which is more than 15 minutes from now: look at the clock",
             "changed 200",
             "STREAMING-AWS4-HMAC-SHA256-PAYLOAD 403 keychain: each part of the body is signed on its own, which is not "
                 + "supported: have the client sign the body as a whole, or not at all",
         ]
         let signed = [
-            "GET s3 True True 1 for 900", "GET s3 True True 3", "GET s3 True True 4", "POST dynamodb True True 4",
+            "GET s3 True True 1 for True", "GET s3 True True 3", "GET s3 True True 4", "POST dynamodb True True 4",
             "POST lambda True True 2", "POST sts True True 3", "PUT s3 True True 3", "PUT s3 True True 8",
         ]
         let outcomes = Array(repeating: "placed", count: 8) + ["refused", "placed", "refused"]
         #expect(
-            text == refused + signed.map { "2 \($0)" } + ["PUT other True False 2", "PUT other True False 2", "0"]
+            text == refused + signed.map { "2 \($0)" } + ["PUT other True False 2", "PUT other True False 2"]
+                + ["b/one sent", "other/one refused", "0"]
                 + [outcomes.joined(separator: " ") + " AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID"],
             "\(text.joined(separator: "\n"))")
     }

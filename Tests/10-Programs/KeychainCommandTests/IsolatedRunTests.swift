@@ -71,7 +71,9 @@ import Testing
                     except PermissionError: print(name, file, 'closed')
             " $other
             """, as: .ordinary)
-        let expected = ["keychain", "broker"].flatMap { name in ["mem", "environ", "maps"].map { "\(name) \($0) closed" } }
+        let expected = ["keychain", "broker"].flatMap { name in
+            ["mem", "environ", "maps"].map { "\(name) \($0) closed" }
+        }
         #expect(text == expected + ["environ", "maps"].map { "other \($0) True" }, "\(text)")
     }
 

@@ -77,13 +77,14 @@ import Testing
         var other = try placement(Self.key, "another key of forty characters, or less")
         let changed = try other.sign(request, request, now: Self.then)
         #expect(other.wanted == [3] && other.strays.isEmpty)
+        #expect(authorization(changed)?.hasSuffix(try #require(other.signature)) == true)
         #expect(authorization(changed)?.hasSuffix(code) == false)
         var back = try placement("another key of forty characters, or less", Self.key)
         #expect(authorization(try back.sign(changed, changed, now: Self.then))?.hasSuffix(code) == true)
     }
 
     /// The example in "Authenticating Requests: Using Query Parameters". What comes out is used at once, so it is good
-    /// for fifteen minutes and not for a day.
+    /// for a minute more, and not for a day.
     @Test func queries() throws {
         let code = "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
         let begin =
@@ -95,14 +96,14 @@ import Testing
         var placement = try placement(Self.key, "another key of forty characters, or less")
         let changed = try placement.sign(request, request, now: Self.then)
         #expect(placement.wanted == [3])
-        #expect(changed.target.hasPrefix(begin.replacing("86400", with: "900") + "&X-Amz-Signature="))
+        #expect(changed.target.hasPrefix(begin.replacing("86400", with: "360") + "&X-Amz-Signature="))
         #expect(!changed.target.hasSuffix(code))
     }
 
     /// The identifier of a key is replaced beside the signature, and reported where no rule has it.
     @Test func identifiers() throws {
         let request = Self.published[0].0
-        var allowed = try placement(Self.identifier, "AKIAOTHEROTHEROTHER0")
+        var allowed = try placement(Self.identifier, "AKIAOTHEROTHEROTHER0", places: [.awsID])
         #expect(allowed.header("authorization", authorization(request) ?? "") == authorization(request))
         let changed = try allowed.sign(request, request, now: Self.then)
         #expect(authorization(changed)?.contains("Credential=AKIAOTHEROTHEROTHER0/2013") == true)
@@ -110,6 +111,36 @@ import Testing
         var elsewhere = try placement(Self.key, nil, places: [.authorization])
         #expect(authorization(try elsewhere.sign(request, request, now: Self.then)) == authorization(request))
         #expect(elsewhere.wanted.isEmpty && elsewhere.strays.map(\.place) == [.aws])
+    }
+
+    /// The secret key goes nowhere, also if the program writes its placeholder where an identifier stands.
+    @Test func aKeyIsNoIdentifier() throws {
+        let request = Self.published[0].0
+        var placement = try placement(Self.identifier, "the secret key of forty characters, or so")
+        let changed = try placement.sign(request, request, now: Self.then)
+        #expect(authorization(changed) == authorization(request))
+        #expect(placement.wanted.isEmpty && placement.strays.map(\.place) == [.awsID])
+    }
+
+    /// How long a signature is good is read here as the server reads it.
+    @Test(arguments: [
+        "X-Amz-Expire%73=604800", "%58-Amz-Expires=604800", "X-Amz-Expires=1&X-Amz-Expires=604800", "x=1",
+        "X-Amz-Expires=60&X-Amz-Expire%73=604800", "X-Amz-Expires=60&x-amz-expires=604800",
+    ])
+    func otherSpellings(_ expiry: String) throws {
+        let begin =
+            "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1"
+            + "%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-SignedHeaders=host&X-Amz-Signature="
+        let request = SignedRequest(
+            method: "GET", target: begin + String(repeating: "a", count: 64) + "&" + expiry,
+            headers: [("Host", "examplebucket.s3.amazonaws.com")], body: nil)
+        let signature = try #require(AWSSignature(request))
+        let then = try Self.then
+        #expect(throws: AWSSignature.Problem.self) {
+            try Array(Self.key.utf8).withUnsafeBytes { bytes throws(AWSSignature.Problem) in
+                try signature.signing(request, with: bytes, .asSent, accessKey: Self.identifier, now: then)
+            }
+        }
     }
 
     /// A signature for later is none to give away, nor one of which a part of the body has its own.

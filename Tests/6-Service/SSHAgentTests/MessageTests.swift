@@ -17,12 +17,14 @@ struct MessageTests {
     }
 
     /// What a client signs to log in (RFC 4252, 7).
-    private func loginData(_ user: String, session: Data, method: String = "publickey") -> Data {
+    private func loginData(_ user: String, session: Data, key: Data, method: String = "publickey") -> Data {
         var writer = SSHWriter()
         writer.append(string: session)
         writer.append(byte: 50)
         for text in [user, "ssh-connection", method] { writer.append(string: text.utf8) }
         writer.append(byte: 1)
+        writer.append(string: "ecdsa-sha2-nistp256".utf8)
+        writer.append(string: key)
         return writer.message
     }
 
@@ -45,8 +47,8 @@ struct MessageTests {
         let (session, host) = (Data(repeating: 7, count: 32), HostUnderTest())
         #expect(connection.answer(try host.binding(session, isForwarded: false)) == Data([6]))
         for data in [
-            loginData("alice", session: session), loginData("bob", session: Data([1])), Data("anything".utf8),
-            loginData("eve", session: session, method: "password"), Data("SSHSIG".utf8),
+            loginData("alice", session: session, key: blob), loginData("bob", session: Data([1]), key: blob), Data("anything".utf8),
+            loginData("eve", session: session, key: blob, method: "password"), Data("SSHSIG".utf8),
         ] {
             #expect(connection.answer(request(13, [blob, data], flags: 0)).first == 14)
         }

@@ -37,12 +37,25 @@ struct KnownHosts {
             .first.map(String.init)
     }
 
-    /// Returns the keys of a host.
+    /// Returns the keys of a host that are not revoked.
     ///
     /// - Parameter name: As the file has it: `HOST`, or `[HOST]:PORT` for another port than 22. Patterns do not count.
     func keys(ofHost name: String) -> [Data] {
-        lines.filter { $0.names.split(separator: ",").contains { $0 == name } || Self.isHash($0.names, of: name) }
-            .compactMap { Data(base64Encoded: String($0.key)) }
+        let revoked = Set(marked("@revoked"))
+        return lines.filter { line in
+            !revoked.contains(line.key)
+                && (line.names.split(separator: ",").contains { $0 == name } || Self.isHash(line.names, of: name))
+        }.compactMap { Data(base64Encoded: String($0.key)) }
+    }
+
+    /// The keys of lines with a mark, whatever hosts they name.
+    private func marked(_ mark: String) -> [Substring] {
+        paths.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.flatMap { text in
+            text.split(whereSeparator: \.isNewline).compactMap { line in
+                let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+                return fields.count >= 4 && fields[0] == mark ? fields[3] : nil
+            }
+        }
     }
 
     /// A hashed name is `|1|SALT|HMAC-SHA-1` (sshd(8)).

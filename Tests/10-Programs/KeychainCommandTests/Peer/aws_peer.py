@@ -1,6 +1,7 @@
 """Amazon's own client for requests that `keychain run --broker` signs, and its own signer to check them.
 
     aws_peer.py ask SERVER       makes requests with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment
+    aws_peer.py copy SERVER      copies an object of the bucket `b`, and one of another
     aws_peer.py check FILE ID    says for each request in FILE, of broker_server.py, whether SECRET signed it for ID
 
 SERVER is HOST:PORT. Its answers are none of AWS, so the client fails after each request.
@@ -9,12 +10,23 @@ import datetime, json, os, sys, urllib.parse, urllib.request
 import boto3, botocore.auth, botocore.awsrequest, botocore.config, botocore.credentials, botocore.exceptions, botocore.parsers
 
 
-def ask(server):
+def client_for(server, name, **others):
     settings = dict(retries={"max_attempts": 0}, connect_timeout=20, read_timeout=20, s3={"addressing_style": "path"})
+    return boto3.client(name, region_name="eu-central-1", endpoint_url="https://" + server,
+                        config=botocore.config.Config(**settings, **others))
 
-    def client(name, **others):
-        return boto3.client(name, region_name="eu-central-1", endpoint_url="https://" + server,
-                            config=botocore.config.Config(**settings, **others))
+
+def copy(server):
+    for source in ["b/one", "other/one"]:
+        try: client_for(server, "s3").copy_object(Bucket="b", Key="two", CopySource=source)
+        except botocore.exceptions.ClientError as error: 
+            print(source, "refused" if error.response["ResponseMetadata"]["HTTPStatusCode"] == 403 else "sent")
+        except botocore.parsers.ResponseParserError as error: 
+            print(source, "refused" if "no rule covers" in str(error) else "sent")
+
+
+def ask(server):
+    def client(name, **others): return client_for(server, name, **others)
 
     def attempt(call, **arguments):
         try:
@@ -33,7 +45,8 @@ def ask(server):
     attempt(client("dynamodb").get_item, TableName="t", Key={"id": {"S": "ä"}})
     attempt(client("lambda").invoke, FunctionName="arn:aws:lambda:eu-central-1:123456789012:function:a", Payload=b"{}")
     url = s3.generate_presigned_url("get_object", Params={"Bucket": "b", "Key": "k ä"}, ExpiresIn=86_400)
-    urllib.request.urlopen(url).read()
+    # The signature must not come back: with it, the request could be sent again without the broker.
+    print("masked", b"X-Amz-Signature=" + 64 * b"*" in urllib.request.urlopen(url).read())
     # None of these may be signed.
     credentials = boto3.Session().get_credentials().get_frozen_credentials()
     for kind in ["late", "changed", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"]:
@@ -51,7 +64,10 @@ def ask(server):
             signer.add_auth(request)
         if kind == "changed": request.url += "?x=1"
         sent = urllib.request.Request(request.url, data=b"body", method="PUT", headers=dict(request.headers))
-        try: print(kind, urllib.request.urlopen(sent).status)
+        try:
+            answer = urllib.request.urlopen(sent)
+            answer.read()
+            print(kind, answer.status)
         except urllib.error.HTTPError as error: print(kind, error.code, error.read().decode().strip())
 
 
@@ -79,7 +95,7 @@ def check(path, identifier):
         text = canonical(signer, request, lower, is_query)
         to_sign = signer.string_to_sign(request, text)
         is_right = signer.signature(to_sign, request) == (query["X-Amz-Signature"] if is_query else given[-64:])
-        expires = ["for", query["X-Amz-Expires"]] if is_query else []
+        expires = ["for", int(query["X-Amz-Expires"]) < 100] if is_query else []
         print(one["method"], service, credential.split("/")[0] == identifier, is_right, names.count(";") + 1, *expires)
 
 
@@ -94,4 +110,4 @@ def canonical(signer, request, lower, is_query):
 
 
 if __name__ == "__main__":
-    {"ask": ask, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"ask": ask, "copy": copy, "check": check}[sys.argv[1]](*sys.argv[2:])
