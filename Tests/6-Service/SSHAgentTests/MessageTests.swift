@@ -47,7 +47,8 @@ struct MessageTests {
         let (session, host) = (Data(repeating: 7, count: 32), HostUnderTest())
         #expect(connection.answer(try host.binding(session, isForwarded: false)) == Data([6]))
         for data in [
-            loginData("alice", session: session, key: blob), loginData("bob", session: Data([1]), key: blob), Data("anything".utf8),
+            loginData("alice", session: session, key: blob), loginData("bob", session: Data([1]), key: blob),
+            Data("anything".utf8),
             loginData("eve", session: session, key: blob, method: "password"), Data("SSHSIG".utf8),
         ] {
             #expect(connection.answer(request(13, [blob, data], flags: 0)).first == 14)

@@ -19,9 +19,9 @@ def client_for(server, name, **others):
 def copy(server):
     for source in ["b/one", "other/one"]:
         try: client_for(server, "s3").copy_object(Bucket="b", Key="two", CopySource=source)
-        except botocore.exceptions.ClientError as error: 
+        except botocore.exceptions.ClientError as error:
             print(source, "refused" if error.response["ResponseMetadata"]["HTTPStatusCode"] == 403 else "sent")
-        except botocore.parsers.ResponseParserError as error: 
+        except botocore.parsers.ResponseParserError as error:
             print(source, "refused" if "no rule covers" in str(error) else "sent")
 
 
