@@ -536,7 +536,7 @@ if !isFetched {
             "Enclave", "Frames",
             "KeychainDaemon", "KeychainModel", "LocalAuthenticationServices", "ProcessVault", "ProtectedFiles",
             "StatusCodes", "TestSupport", "Vault", "VaultInterface", "VaultService", grdb, links: ["KeychainCommand"]),
-        tests("BrokerTests", uses: "Broker", "Bytes", "SystemLibraries", "TestSupport"),
+        tests("BrokerTests", uses: "Broker", "Bytes", "SystemLibraries", "TestSupport", crypto),
         tests("SSHAgentTests", uses: "Bytes", "Certificates", "SSHAgent", "TestSupport", crypto),
         tests(
             "SecretServiceTests", uses: "Access", "Bytes", "KeychainModel", "SecretService", "SystemBus", "TestSupport",
