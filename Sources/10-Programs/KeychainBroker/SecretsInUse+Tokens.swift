@@ -62,7 +62,7 @@ extension SecretsInUse {
     func renewRefused(_ variables: [String]) async -> Bool {
         var isNew = false
         for number in rules.indices where variables.contains(rules[number].variable) {
-            guard let token = state.withLock({ $0.tokens[number] }), Self.now - token.issued >= Self.leastAge else {
+            guard let token = state.withLock({ $0.tokens[number] }), token.age(now: Self.now) >= Self.leastAge else {
                 continue
             }
             if (try? await renew(number, token)) != nil { isNew = true }

@@ -153,7 +153,7 @@ import Testing
             ].map { start + $0 } + [
                 start
                     + "api.example.test says that the login has ended: it expired, was taken back, or its token was used "
-                    + "twice: invalid_grant; the answer to a refresh at TIME did not come, and may have used the token "
+                    + "twice: invalid_grant; the answer to a refresh at TIME was not kept, and may have used the token "
                     + "up. Log in again, and store the new refresh token with `keychain token add`", "51",
                 "work\tapi.example.test\tpublic\tended", "200", "work\tapi.example.test\tpublic\tworks",
                 "[('granted', 1), ('none', 11)]", "0",
@@ -245,6 +245,91 @@ import Testing
                 "no name", "1", "1", "1",
                 "keychain: there is no login 'work': `keychain token list` shows those that are there, and "
                     + "`keychain token add` stores one",
+            ], "\(text)")
+    }
+
+    /// An item that others wrote, the beginning of whose value is that of a login.
+    private static let stored = #"""
+        stored() {
+            printf '{"version":%s,"endpoint":"https://api.example.test:%s/token","address":"127.0.0.1","authorities":%s,' \
+                "$2" $tls "$(/usr/bin/python3 -c 'import json; print(json.dumps(open("server/authority.pem").read()))')" > value
+            printf '"client":"public","authentication":"none","refresh_token":"%s",%s}' "$(cat server/first)" "$3" >> value
+            keychain set oauth-login "$1" < value
+        }
+        """#
+
+    /// Numbers that cannot be counted on lose no refresh token, and end no process by accident.
+    @Test func numbersThatNoLoginHas() throws {
+        let text = try lines(
+            """
+            \(Self.stored)
+            stored max 1 '"attempt":9007199254740991'; keychain token max 2>&1 | grep -o "more attempts than can be counted"; asked
+            stored past 1 '"attempt":1,"access":{"token":"AAAAAAAA","attempt":1,"issued":-9223372036854775808,"lifetime":5}'
+            stored end 1 '"attempt":1,"access":{"token":"AAAAAAAA","attempt":1,"issued":1796074000,"lifetime":9223372036854775807}'
+            stored ahead 1 '"attempt":1,"access":{"token":"AAAAAAAA","attempt":2,"issued":1796074000,"lifetime":5}'
+            for name in past end ahead; do
+                keychain token $name 2>&1 | grep -o "is no login that this program knows"
+                keychain run --env T=keychain://oauth-login/$name -- true 2>&1 | grep -o "is no login that this program knows"
+            done
+            add max; good $(keychain token max); asked; keychain token list
+            """)
+        let refused = "is no login that this program knows"
+        #expect(
+            text == ["more attempts than can be counted", "[]"] + Array(repeating: refused, count: 6) + [
+                "200", "[('granted', 1)]", "ahead\t\t\tdamaged", "end\t\t\tdamaged",
+                "max\tapi.example.test\tpublic\tworks", "past\t\t\tdamaged",
+            ], "\(text)")
+    }
+
+    /// An item that is no login hides none.
+    @Test func aDamagedLoginHidesNoOther() throws {
+        let text = try lines(
+            """
+            \(Self.stored)
+            add work; printf nope | keychain set oauth-login broken; stored later 2 '"attempt":0'
+            keychain token list; echo $?
+            keychain token list --json | /usr/bin/python3 -c "
+            import json, sys
+            for login in json.load(sys.stdin): print(login['name'], login.get('problem'), login.get('client'), login['ended'])"
+            keychain token remove broken --yes; add later; keychain token list
+            """)
+        #expect(
+            text == [
+                "broken\t\t\tdamaged", "later\t\t\tlater version", "work\tapi.example.test\tpublic\tnew", "0",
+                "broken damaged None False", "later later version None False", "work None public False",
+                "later\tapi.example.test\tpublic\tnew", "work\tapi.example.test\tpublic\tnew",
+            ], "\(text)")
+    }
+
+    /// A login that is removed or replaced while the server answers ends the refresh at once.
+    @Test func aLoginIsRemovedDuringARefresh() throws {
+        let text = try lines(
+            """
+            add work
+            settings '{"held": true}'; keychain token work 2> err & until [ -s server/tokens.jsonl ]; do sleep 0.05; done
+            keychain token remove work --yes; settings '{}'; wait $!; echo $?; cat err; keychain token list
+            """)
+        #expect(
+            text.dropFirst() == [
+                "keychain: the login 'work' was removed while it was refreshed: what its server answered is not kept"
+            ] && text.first != "0", "\(text)")
+    }
+
+    /// A refresh token that cannot be kept is told, and not taken for none.
+    @Test func aRefreshTokenThatCannotBeKept() throws {
+        let text = try lines(
+            """
+            add work; settings '{"mode": "odd"}'; good $(keychain token work 2> err); grep -o "that cannot be kept" err
+            keychain token info work | grep -oE "failed|that cannot be kept|^unanswered"
+            [ "$(keychain token work)" = "$(keychain token work)" ] && settings '{}'; good $(keychain token work --refresh)
+            keychain token list; keychain token info work | grep -E "^(failure|unanswered)"; asked
+            settings '{"mode": "created"}'; good $(keychain token work --refresh); asked
+            keychain get oauth-login work | grep -cF "$(tail -n 1 server/issued)"
+            """)
+        #expect(
+            text == [
+                "200", "that cannot be kept", "failed", "that cannot be kept", "unanswered", "200",
+                "work\tapi.example.test\tpublic\tworks", "[('granted', 2)]", "200", "[('granted', 3)]", "1",
             ], "\(text)")
     }
 

@@ -81,6 +81,63 @@ import Testing
         #expect(endless.access(for: .init(), now: .max, since: 3) != nil)
     }
 
+    /// Numbers that nobody can count on make an item no login, and are never stored.
+    @Test func numbersHaveBounds() throws {
+        let most: Int64 = (1 << 53) - 1
+        var changes: [(StoredLogin) -> StoredLogin] = []
+        func wrong(_ change: @escaping (inout StoredLogin) -> Void) {
+            changes.append { login in
+                var login = login
+                change(&login)
+                return login
+            }
+        }
+        for attempt in [Int64(-1), 4, .max] {
+            wrong { $0.access?.attempt = attempt }
+            wrong { $0.failure?.attempt = attempt }
+        }
+        for time in [Int64.min, -1, 1 << 40, .max] {
+            wrong { $0.access?.issued = time }
+            wrong { $0.failure?.time = time }
+            wrong { $0.unanswered = time }
+            wrong { $0.lease?.time = time }
+        }
+        for lifetime in [Int64.min, -1, 315_360_001, .max] { wrong { $0.access?.lifetime = lifetime } }
+        wrong { $0.attempt = most + 1 }
+        for (number, change) in changes.enumerated() {
+            let login = change(try login())
+            #expect(throws: StoredLogin.Problem.damaged, "\(number)") { try login.value() }
+            let encoded = try JSONEncoder().encode(login)
+            #expect(throws: StoredLogin.Problem.damaged, "\(number)") { try StoredLogin(value: encoded) }
+        }
+        var last = try login()
+        last.attempt = most
+        last.access?.lifetime = 315_360_000
+        last.access?.issued = (1 << 40) - 1
+        #expect(try StoredLogin(value: last.value()).nextAttempt == nil)
+        last.attempt = most - 1
+        #expect(last.nextAttempt == most)
+    }
+
+    /// A token comes over a socket, with any numbers.
+    @Test func anyNumbersOfATokenCanBeAskedAbout() throws {
+        let numbers = [Int64.min, .min + 1, -1, 0, 1, 1_796_074_000, .max - 1, .max]
+        for issued in numbers {
+            for lifetime in numbers {
+                for now in numbers {
+                    let token = LoginToken(
+                        .init(token: try secret("A"), attempt: 1, issued: issued, lifetime: lifetime))
+                    let isFuture = issued > 1_000 && now < 0
+                    #expect(!isFuture || token.isOver(now: now))
+                    #expect(!token.isOver(now: now) || token.isStale(now: now))
+                    #expect((token.age(now: now) < 0) == (now < issued))
+                }
+            }
+        }
+        let endless = LoginToken(.init(token: try secret("A"), attempt: 1, issued: 1_796_074_000, lifetime: .max))
+        #expect(endless.end == .max && !endless.isStale(now: 1_796_074_001))
+    }
+
     private static let boot = UUID()
 
     private func clock(_ uptime: Double, _ boot: UUID? = Self.boot) -> BootClock {
@@ -161,10 +218,35 @@ import Testing
             #"{"refresh_token":"R2"}"#, #"{"access_token":"AAAAAAAA","token_type":"mac","refresh_token":"R2"}"#,
             #"{"access_token":"a b c d e f","refresh_token":"R2"}"#, #"{"access_token":"short","refresh_token":"R2"}"#,
             #"{"access_token":"AAAAAAAA\n","refresh_token":"R2"}"#,
+            #"{"access_token":"AAAAAAAA","token_type":7,"refresh_token":"R2"}"#,
+            #"{"access_token":["AAAAAAAA"],"refresh_token":"R2"}"#,
+            #"{"error":{"code":1},"error_description":[],"refresh_token":"R2"}"#,
         ] {
             let answer = try answer(200, text)
             #expect(try answer.access == nil && answer.refresh == secret("R2") && answer.reason != nil, "\(text)")
         }
+    }
+
+    /// Other answers of success use the refresh token up, too.
+    @Test(arguments: [201, 203, 299])
+    func otherSuccesses(_ status: Int) throws {
+        let answer = try answer(status, #"{"access_token":"AAAAAAAA","error":{},"refresh_token":"R2"}"#)
+        #expect(try answer.access == secret("AAAAAAAA") && answer.refresh == secret("R2") && !answer.isLoss)
+    }
+
+    /// A refresh token that cannot be kept is no reason to think that there is none.
+    @Test func aRefreshTokenThatCannotBeKept() throws {
+        let long = String(repeating: "R", count: 65_537)
+        for text in ["7", "{}", "[\"R2\"]", "\"R2\u{E9}\"", "\"R\\n2\"", "\"\(long)\""] {
+            let answer = try answer(200, #"{"access_token":"AAAAAAAA","refresh_token":\#(text)}"#)
+            #expect(answer.access != nil && answer.refresh == nil && answer.isLoss, "\(text)")
+            #expect(answer.reason?.hasPrefix("host gave a refresh token that cannot be kept") == true, "\(text)")
+        }
+        for text in ["null", "\"\""] {
+            let answer = try answer(200, #"{"access_token":"AAAAAAAA","refresh_token":\#(text)}"#)
+            #expect(answer.access != nil && !answer.isLoss && answer.reason == nil, "\(text)")
+        }
+        #expect(try answer(200, "[]").isLoss && !answer(500, "[]").isLoss)
     }
 
     @Test func answersWithoutTokens() throws {

@@ -10,9 +10,10 @@ import VaultInterface
 struct LoginSummary: Encodable {
     var name: String
     var group: String
-    var endpoint: String
-    var client: String
-    var authentication: String
+    /// Nil for an item that cannot be read, like all that follows.
+    var endpoint: String?
+    var client: String?
+    var authentication: String?
     var scope: String?
     /// When the access token ends.
     var expires: String?
@@ -24,6 +25,19 @@ struct LoginSummary: Encodable {
     var ended: Bool
     /// When a request went out whose answer did not come.
     var unanswered: String?
+    /// Why the item cannot be read: `damaged` or `later version`.
+    var problem: String?
+
+    init(_ problem: StoredLogin.Problem, _ item: StoredItem) {
+        name = item.names.account?.plain ?? ""
+        group = item.accessGroup
+        ended = false
+        self.problem =
+            switch problem {
+            case .damaged: "damaged"
+            case .version: "later version"
+            }
+    }
 
     init(_ login: StoredLogin, _ item: StoredItem) {
         name = item.names.account?.plain ?? ""
@@ -42,7 +56,7 @@ struct LoginSummary: Encodable {
     }
 
     /// In one word or two.
-    var state: String { ended ? "ended" : failure != nil ? "failed" : refreshed == nil ? "new" : "works" }
+    var state: String { problem ?? (ended ? "ended" : failure != nil ? "failed" : refreshed == nil ? "new" : "works") }
 }
 
 /// Lists the logins.
@@ -50,7 +64,8 @@ struct ListLoginsCommand: DocumentedCommand {
     static let summary = "List the logins, without their tokens."
     static let details = """
         One line for each: its name, the host that gives its tokens, the client, and whether it works: `new` if no \
-        token was asked for, `works`, `failed` if the last attempt failed, and `ended` if the server said so.
+        token was asked for, `works`, `failed` if the last attempt failed, and `ended` if the server said so. An item \
+        that is no login is `damaged`, and one of a later version of this program `later version`.
         """
     static let examples = [Example("Those that have ended", "keychain token list | grep ended")]
     static let configuration: CommandConfiguration = documented("list")
@@ -67,13 +82,20 @@ struct ListLoginsCommand: DocumentedCommand {
             itemClass: .genericPassword, attributes: [.service: .string(StoredLogin.service)],
             accessGroup: scope.group, synchronizable: scope.synchronizableScope)
         let items = try Self.items(query, session)
-        let summaries = try items.map { item in
-            LoginSummary(try LoginStore.login(of: item, LoginName(item.names.account?.plain ?? "")), item)
+        let summaries = items.map { (item) -> LoginSummary in
+            do throws(StoredLogin.Problem) {
+                return LoginSummary(try StoredLogin(value: item.value ?? Data()), item)
+            } catch {
+                // The others are shown all the same.
+                return LoginSummary(error, item)
+            }
         }.sorted { ($0.name, $0.group) < ($1.name, $1.group) }
         if json { return try StandardOutput.write(json: summaries) }
         let rows = summaries.map { summary in
-            [summary.name, (try? TokenCall.server(summary.endpoint).host) ?? "", summary.client, summary.state]
-                .map(\.escapedForTerminal)
+            [
+                summary.name, summary.endpoint.flatMap { try? TokenCall.server($0).host } ?? "", summary.client ?? "",
+                summary.state,
+            ].map(\.escapedForTerminal)
         }
         if !rows.isEmpty { try StandardOutput.write(Table(rows, heads: ["login", "server", "client", "state"])) }
     }
@@ -110,8 +132,9 @@ struct LoginInfoCommand: DocumentedCommand {
         let summary = LoginSummary(entry.login, entry.item)
         if json { return try StandardOutput.write(json: summary) }
         let facts = [
-            ["login", summary.name], ["group", summary.group], ["endpoint", summary.endpoint],
-            ["client", summary.client], ["authentication", summary.authentication], ["scope", summary.scope ?? ""],
+            ["login", summary.name], ["group", summary.group], ["endpoint", summary.endpoint ?? ""],
+            ["client", summary.client ?? ""], ["authentication", summary.authentication ?? ""],
+            ["scope", summary.scope ?? ""],
             ["state", summary.state], ["refreshed", summary.refreshed ?? ""], ["expires", summary.expires ?? ""],
             ["failure", summary.failure ?? ""], ["unanswered", summary.unanswered ?? ""],
         ]

@@ -24,7 +24,10 @@ struct LoginRefresher {
     /// Of one request, in seconds.
     private static let requestTime = 45
 
-    private static var now: Int64 { Int64(clamping: Date().timeIntervalSince1970.rounded(.down)) }
+    /// In seconds since 1970, as a login can have it, whatever the clock says.
+    private static var now: Int64 {
+        max(0, min(Int64(clamping: Date().timeIntervalSince1970.rounded(.down)), StoredLogin.latest - 1))
+    }
 
     func token(for need: StoredLogin.Need) throws -> StoredLogin.Access {
         var known: Int64?
@@ -54,7 +57,14 @@ struct LoginRefresher {
             }
             var leased = login
             if let lease = login.lease { leased.unanswered = login.unanswered ?? lease.time }
-            leased.attempt += 1
+            // What no reader takes must not be stored: the answer of the server could not be kept.
+            guard let next = login.nextAttempt else {
+                throw Failure(
+                    status: errSecDecode,
+                    "the login \(store.name.forTerminal) had more attempts than can be counted: store it again with "
+                        + "`keychain token add`")
+            }
+            leased.attempt = next
             leased.lease = .ofThisProcess(now: Self.now)
             // Before anything goes out, the vault shows that it can be written.
             guard try store.replace(entry, with: leased) else { continue }
@@ -82,6 +92,7 @@ struct LoginRefresher {
         guard let answer = outcome.answer, let token = answer.access else {
             throw Self.failure(failed(outcome, login), of: store.name)
         }
+        if answer.isLoss { note("the login \(store.name.forTerminal): \(failed(outcome, login).reason)") }
         return StoredLogin.Access(
             token: token, attempt: login.attempt, issued: Self.now, lifetime: answer.lifetime)
     }
@@ -101,6 +112,7 @@ struct LoginRefresher {
                 guard isSame else { return false }
                 if try store.replace(entry, with: changed(entry.login, by: outcome, login, used)) { return true }
             } catch {
+                if let reason = removed(Failure(error).status) { throw reason }
                 // An answer with a new refresh token must not get lost.
                 let isLoss = outcome.answer?.refresh != nil
                 guard isLoss, ContinuousClock.now < end else { throw error }
@@ -115,6 +127,19 @@ struct LoginRefresher {
         }
     }
 
+    /// Why an answer has no place to be kept in, and will have none; nil for other errors.
+    private func removed(_ status: Int32) -> Failure? {
+        let what: String
+        switch status {
+        case errSecItemNotFound: what = "was removed"
+        case errSecDecode: what = "was replaced by something that is no login of this version"
+        default: return nil
+        }
+        return Failure(
+            status: status,
+            "the login \(store.name.forTerminal) \(what) while it was refreshed: what its server answered is not kept")
+    }
+
     private func changed(
         _ present: StoredLogin, by outcome: Outcome, _ login: StoredLogin, _ used: HeldSecret
     ) -> StoredLogin {
@@ -127,17 +152,17 @@ struct LoginRefresher {
         }
         if let refresh = answer.refresh, refresh != used {
             (changed.refreshToken, changed.previousRefreshToken) = (refresh, used)
-        } else if answer.access != nil {
+        } else if answer.access != nil, !answer.isLoss {
             // It stays, and works.
             (changed.refreshToken, changed.previousRefreshToken) = (used, nil)
         }
         if let token = answer.access {
             changed.access = StoredLogin.Access(
                 token: token, attempt: login.attempt, issued: Self.now, lifetime: answer.lifetime)
-            (changed.failure, changed.unanswered) = (nil, nil)
-        } else {
-            changed.failure = failed(outcome, login)
+            if !answer.isLoss { (changed.failure, changed.unanswered) = (nil, nil) }
         }
+        if answer.isLoss { changed.unanswered = present.unanswered ?? login.lease?.time }
+        if answer.access == nil || answer.isLoss { changed.failure = failed(outcome, login) }
         return changed
     }
 
@@ -147,7 +172,7 @@ struct LoginRefresher {
         if isEnd {
             if let time = login.unanswered {
                 let moment = Timestamp(Date(timeIntervalSince1970: Double(time))).iso8601
-                reason += "; the answer to a refresh at \(moment) did not come, and may have used the token up"
+                reason += "; the answer to a refresh at \(moment) was not kept, and may have used the token up"
             }
             if login.previousRefreshToken != nil {
                 reason += ". If the server was set back, `keychain token get --previous` tries the refresh token before"

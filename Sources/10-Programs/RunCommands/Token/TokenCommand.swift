@@ -300,8 +300,9 @@ struct AddLoginCommand: DocumentedCommand {
 
     /// The number of the next attempt, so that who waits for one knows those of the new login.
     private static func attempt(of name: LoginName, _ session: VaultSession) throws -> Int64 {
-        // What is damaged is replaced.
-        ((try? LoginStore(session: session, name: name).read().login.attempt) ?? 0) + 1
+        // What is damaged is replaced, and what cannot be counted on starts anew.
+        guard let login = try? LoginStore(session: session, name: name).read().login else { return 1 }
+        return login.nextAttempt ?? 0
     }
 
     private static func text(_ bytes: Data, _ what: String) throws -> HeldSecret {

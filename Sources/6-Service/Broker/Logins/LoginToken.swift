@@ -15,7 +15,10 @@ package struct LoginToken: Codable, Sendable, Equatable {
     }
 
     /// When it ends, in seconds since 1970; nil if nobody knows.
-    package var end: Int64? { lifetime.map { issued.addingReportingOverflow($0).partialValue } }
+    package var end: Int64? { lifetime.map { issued.adding($0) } }
+
+    /// How old it is, in seconds; less than 0 if the clock was set back.
+    package func age(now: Int64) -> Int64 { now.subtracting(issued) }
 
     /// Whether it is to be renewed before it goes out.
     package func isStale(now: Int64) -> Bool { !isGood(for: StoredLogin.usualNeed, now: now) }
@@ -28,8 +31,23 @@ package struct LoginToken: Codable, Sendable, Equatable {
     func isGood(for seconds: Int64, now: Int64) -> Bool {
         guard let lifetime, let end else { return true }
         // The clock was set back, and says nothing about the end.
-        guard now >= issued - 60 else { return false }
-        return end - now > (seconds < lifetime ? seconds : lifetime / 2)
+        guard age(now: now) >= -60 else { return false }
+        return end.subtracting(now) > (seconds < lifetime ? seconds : lifetime / 2)
+    }
+}
+
+/// Tokens come over sockets, and their numbers may be any.
+extension Int64 {
+    /// The sum, or the number next to it.
+    fileprivate func adding(_ other: Int64) -> Int64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return !isOver ? sum : other > 0 ? .max : .min
+    }
+
+    /// The difference, or the number next to it.
+    fileprivate func subtracting(_ other: Int64) -> Int64 {
+        let (difference, isOver) = subtractingReportingOverflow(other)
+        return !isOver ? difference : other < 0 ? .max : .min
     }
 }
 

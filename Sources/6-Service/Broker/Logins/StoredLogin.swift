@@ -9,6 +9,12 @@ package struct StoredLogin: Sendable {
     package static let service = KeyPurpose.loginService
     /// Of the layout. A login of a later one is refused.
     package static let version = 1
+    /// Attempts have lower numbers: each program reads these as they are.
+    private static let attempts: Int64 = 1 << 53
+    /// In seconds since 1970. Times are earlier, and can be counted on.
+    package static let latest: Int64 = 1 << 40
+    /// Ten years, in seconds.
+    package static let longestLifetime: Int64 = 315_360_000
 
     /// How the client shows who it is (RFC 6749, 2.3.1).
     package enum ClientAuthentication: String, Codable, Sendable, CaseIterable {
@@ -110,9 +116,21 @@ extension StoredLogin: Codable {
         lease = try values.decodeIfPresent(LoginLease.self, forKey: .lease)
         failure = try values.decodeIfPresent(Failure.self, forKey: .failure)
         unanswered = try values.decodeIfPresent(Int64.self, forKey: .unanswered)
-        // It is counted on.
-        guard (0..<1 << 53).contains(attempt) else { throw Problem.damaged }
+        guard isInBounds else { throw Problem.damaged }
     }
+
+    /// Whether its numbers are such as can be counted on.
+    private var isInBounds: Bool {
+        guard (0..<Self.attempts).contains(attempt) else { return false }
+        let attempts = [access?.attempt, failure?.attempt].compactMap(\.self)
+        let times = [access?.issued, failure?.time, unanswered, lease?.time].compactMap(\.self)
+        return attempts.allSatisfy { (0...attempt).contains($0) }
+            && times.allSatisfy { (0..<Self.latest).contains($0) }
+            && (0...Self.longestLifetime).contains(access?.lifetime ?? 0)
+    }
+
+    /// The number of the next attempt; nil if it would be more than a reader takes.
+    package var nextAttempt: Int64? { attempt < Self.attempts - 1 ? attempt + 1 : nil }
 
     package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Keys.self)
@@ -152,7 +170,10 @@ extension StoredLogin: Codable {
     }
 
     /// As the value of an item, in memory that is wiped.
+    ///
+    /// - Throws: ``Problem/damaged`` if no reader would take it.
     package func value() throws -> Data {
+        guard isInBounds else { throw Problem.damaged }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return .wipedWhenFreed(try encoder.encode(self))

@@ -9,7 +9,9 @@ package struct TokenAnswer: Sendable {
     package var lifetime: Int64?
     /// The next refresh token; nil if the present one stays.
     package var refresh: HeldSecret?
-    /// Why there is no access token, in words for a person and without a secret.
+    /// Whether the server may have given a refresh token that cannot be kept. The present one may be used up.
+    package var isLoss = false
+    /// Why there is no access token or no refresh token that can be kept, in words for a person and without a secret.
     package var reason: String?
     /// The server's word for the error, such as `invalid_grant`.
     package var error: String?
@@ -24,13 +26,40 @@ package struct TokenAnswer: Sendable {
     /// In bytes. Shorter ones are not hidden in answers.
     private static let shortestToken = 8
 
+    /// Each member is read by itself: one that is not as it should be must not take the refresh token along.
     private struct Body: Decodable {
-        var access_token: String?
-        var token_type: String?
-        var expires_in: Seconds?
-        var refresh_token: String?
+        private enum Keys: String, CodingKey {
+            case access = "access_token"
+            case type = "token_type"
+            case lifetime = "expires_in"
+            case refresh = "refresh_token"
+            case error
+            case description = "error_description"
+        }
+
+        var access: String?
+        /// Whether the access token can be used as a Bearer token (RFC 6750).
+        var isBearer: Bool
+        var lifetime: Int64?
+        var refresh: String?
+        /// Whether there is a refresh token, also one that is no text.
+        var hasRefresh: Bool
         var error: String?
-        var error_description: String?
+        var description: String?
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Keys.self)
+            func text(_ key: Keys) -> String? { try? values.decode(String.self, forKey: key) }
+            func isThere(_ key: Keys) -> Bool {
+                values.contains(key) && (try? values.decodeNil(forKey: key)) != true
+            }
+            (access, refresh) = (text(.access), text(.refresh))
+            (error, description) = (text(.error), text(.description))
+            isBearer = !isThere(.type) || text(.type)?.lowercased() == "bearer"
+            lifetime = (try? values.decode(Seconds.self, forKey: .lifetime))?.value
+            // Some servers write an empty text for none.
+            hasRefresh = isThere(.refresh) && refresh != ""
+        }
     }
 
     /// A number, which some servers write as text.
@@ -52,30 +81,41 @@ package struct TokenAnswer: Sendable {
     ///   - host: The server's, for the reasons.
     package init(status: Int, body: [UInt8], from host: String, hiding secrets: [SecretBytes]) {
         let read = try? JSONDecoder().decode(Body.self, from: Data(body))
-        guard status == 200 else {
+        // RFC 6749 has 200 alone, but whatever has worked may have used the refresh token up.
+        guard Self.isSuccess(status) else {
             (error, reason) = Self.refusal(status, read, host, secrets)
             return
         }
         guard let read else {
             reason = "\(host) answers with something else than the JSON of RFC 6749"
+            isLoss = true
             return
         }
         // It is kept even if there is nothing else: the one before may be used up.
-        refresh = read.refresh_token.flatMap { Self.token($0, least: 1) }
-        lifetime = read.expires_in?.value.map { max(0, min($0, Self.longestLifetime)) }
-        guard let text = read.access_token, let token = Self.token(text, least: Self.shortestToken) else {
+        refresh = read.refresh.flatMap { Self.token($0, least: 1) }
+        isLoss = read.hasRefresh && refresh == nil
+        takeAccess(read, status, host, secrets)
+        guard isLoss else { return }
+        reason =
+            (reason.map { $0 + "; and it" } ?? host)
+            + " gave a refresh token that cannot be kept, because it is not 1 to \(Self.longestToken) characters of "
+            + "printable ASCII: the one before is used again"
+    }
+
+    private mutating func takeAccess(_ read: Body, _ status: Int, _ host: String, _ secrets: [SecretBytes]) {
+        lifetime = read.lifetime.map { max(0, min($0, StoredLogin.longestLifetime)) }
+        guard let text = read.access, let token = Self.token(text, least: Self.shortestToken) else {
             (error, reason) = Self.refusal(status, read, host, secrets)
             return
         }
-        guard read.token_type.map({ $0.lowercased() == "bearer" }) ?? true else {
+        guard read.isBearer else {
             reason = "\(host) gives an access token of another type than Bearer, which is not supported"
             return
         }
         access = token
     }
 
-    /// Ten years, in seconds.
-    private static let longestLifetime: Int64 = 315_360_000
+    private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
     /// RFC 6749, appendices A.12 and A.17: printable ASCII. A space would end an access token in a header.
     private static func token(_ text: String, least: Int) -> HeldSecret? {
@@ -98,10 +138,11 @@ package struct TokenAnswer: Sendable {
         guard let error = body?.error.flatMap({ plain($0, secrets) }) else {
             return (
                 nil,
-                status == 200 ? "\(host) answers without an access token" : "\(host) answers with the status \(status)"
+                isSuccess(status)
+                    ? "\(host) answers without an access token" : "\(host) answers with the status \(status)"
             )
         }
-        let said = body?.error_description.flatMap { plain($0, secrets) }.map { " (\($0))" } ?? ""
+        let said = body?.description.flatMap { plain($0, secrets) }.map { " (\($0))" } ?? ""
         let words =
             switch error {
             case "invalid_grant":

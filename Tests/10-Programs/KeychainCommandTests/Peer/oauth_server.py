@@ -16,9 +16,12 @@ Each request for a token is a line of FOLDER/tokens.jsonl, also of `other`. FOLD
 that was given, one a line. FOLDER/settings is read for each request, JSON with
 
     mode      ok; 500; garbage; empty (JSON without a token); html; redirect; huge; cut (gives tokens, and ends the
-              connection instead of an answer); error NAME; repeat (an error that repeats the refresh token)
+              connection instead of an answer); error NAME; repeat (an error that repeats the refresh token);
+              odd (gives tokens, and writes the refresh token with a letter that is not ASCII); created (gives tokens
+              with the status 201, and an error that is an object)
     before    seconds before the request is looked at
     late      seconds between the tokens and the answer
+    held      whether an answer with tokens waits
     lifetime  of access tokens, in seconds
     rotates   whether there is a new refresh token
     strict    whether a refresh token that has a successor ends the login; otherwise one whose successor was used does
@@ -35,7 +38,7 @@ from oauthlib.oauth2.rfc6749.tokens import BearerToken
 import broker_server
 
 FOLDER = sys.argv[1]
-DEFAULTS = {"mode": "ok", "before": 0, "late": 0, "lifetime": 3600, "rotates": True, "strict": False, "format": "jwt",
+DEFAULTS = {"mode": "ok", "before": 0, "late": 0, "held": False, "lifetime": 3600, "rotates": True, "strict": False, "format": "jwt",
             "silent": False, "refuses": False}
 CLIENTS = {"public": None, "secret client": "a secret: 100% &=+"}
 
@@ -220,6 +223,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         line["seconds"] = time.time() - now
         REQUESTS.add(json.dumps(line | {"outcome": request.get("outcome", "refused"), "status": status}))
         time.sleep(settings()["late"])
+        while settings()["held"]: time.sleep(0.05)
+        if mode == "odd": answer = json.dumps(json.loads(answer) | {"refresh_token": "R-\u00e9"})
+        if mode == "created": status, answer = 201, json.dumps(json.loads(answer) | {"error": {"code": 0}})
         if mode == "cut":
             self.close_connection = True
             return self.connection.close()
