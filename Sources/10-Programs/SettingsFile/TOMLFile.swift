@@ -3,6 +3,10 @@ import TOMLKit
 
 /// A file in TOML 1.0.
 package enum TOMLFile {
+    /// The most points in a line and in a file. The library goes one call deeper for each part of a key `a.b.c`, and
+    /// has no limit of its own for them; keys in lists of tables, which may have a line each, add up.
+    private static let (mostPoints, mostPointsInAll) = (1_000, 5_000)
+
     /// Reads the bytes of a file. Whatever they are, the answer is a table or a problem.
     package static func read(_ bytes: [UInt8]) -> FileReading {
         guard bytes.count <= FileReading.longest else {
@@ -12,11 +16,19 @@ package enum TOMLFile {
             return .problem(line: 1, reason: "is not UTF-8")
         }
         // TOML has no others, and the library takes a NUL for the end.
-        var line = 1
+        var (line, points, pointsInAll) = (1, 0, 0)
         for byte in bytes {
-            if byte == UInt8(ascii: "\n") { line += 1 }
+            if byte == UInt8(ascii: "\n") { (line, points) = (line + 1, 0) }
             guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else {
                 return .problem(line: line, reason: "has a control character")
+            }
+            guard byte == UInt8(ascii: ".") else { continue }
+            (points, pointsInAll) = (points + 1, pointsInAll + 1)
+            guard points <= mostPoints else {
+                return .problem(line: line, reason: "has more than \(mostPoints) points in a line")
+            }
+            guard pointsInAll <= mostPointsInAll else {
+                return .problem(line: line, reason: "has more than \(mostPointsInAll) points in all up to here")
             }
         }
         do {

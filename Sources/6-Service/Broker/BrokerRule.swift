@@ -22,6 +22,9 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     /// Whether a person is asked before the first use.
     package var isAsking: Bool
 
+    /// The longest name of a variable, in bytes: a person reads it.
+    package static let longestVariable = 64
+
     /// What is wrong with a rule.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package let description: String
@@ -99,6 +102,9 @@ package struct BrokerRule: Codable, Sendable, Equatable {
 
     /// Checks what a whole rule has, and fills in what is not said.
     package mutating func finish() throws(Problem) {
+        guard variable.utf8.count <= Self.longestVariable else {
+            throw Problem("names a variable with more than \(Self.longestVariable) bytes: choose a shorter name")
+        }
         guard !destinations.isEmpty else { throw Problem("names no server: add 'to https://HOST'") }
         guard destinations.contains(where: { $0.login != nil }) else {
             if places.isEmpty { places = [.authorization] }
@@ -128,7 +134,15 @@ package struct BrokerRule: Codable, Sendable, Equatable {
 
     /// Reads a time as in `2026-12-31T18:00:00Z`, or a duration as in `90s`, `30m`, `8h` and `7d`.
     private static func end(_ text: String, _ now: Date) throws(Problem) -> Date {
-        if let last = text.last, let number = Int(text.dropLast()), number > 0, number <= 100_000 {
+        // A person reads it as it is written.
+        guard text.utf8.count <= 32 else {
+            throw Problem(
+                "has 'until' with more than 32 bytes: use a time as 2026-12-31T18:00:00Z, or a duration as 30m")
+        }
+        let digits = text.dropLast()
+        if let last = text.last, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+            number > 0, number <= 100_000
+        {
             let unit: Double? =
                 switch last {
                 case "s": 1

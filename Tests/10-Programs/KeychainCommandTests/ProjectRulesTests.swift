@@ -88,7 +88,7 @@ import Testing
             (cat project/.keychain-broker.toml; echo 'methods = "GET"') > new; cat new > project/.keychain-broker.toml
             run -- touch started 2>&1 | short
             keychain broker list | cut -f 3
-            approve project | short | grep '^[-+]'
+            approve project | grep -c '^[-+]'
             run -- true && echo runs
             keychain broker revoke project; run -- touch started 2>&1 | short
             keychain broker list; ls started 2>&1 | wc -l; ls -d started 2> /dev/null; true
@@ -105,10 +105,94 @@ import Testing
                 "keychain: 1 request to api.example.test was refused", "1",
                 "~/project/.keychain-broker.toml\tapproved", Self.refused + "those that you approved: " + Self.remedy,
                 "changed",
-                "- \(rule)127.0.0.1; in header authorization; any method; any number of requests; nobody is asked",
-                "+ \(rule)127.0.0.1; in header authorization; methods GET; any number of requests; nobody is asked",
-                "runs", Self.refused + "approved: " + Self.remedy, "1",
+                "0", "runs", Self.refused + "approved: " + Self.remedy, "1",
             ], "\(words)")
+    }
+
+    /// What is revoked is revoked, also where a program stored the approval under other names.
+    @Test func whatIsRevokedIsNotElsewhere() throws {
+        let text = try lines(
+            """
+            approve project > /dev/null; service=broker-approval/$(readlink -f project)/.keychain-broker.toml
+            keychain get "$service" '' > approval.json
+            keychain set "$service" x < approval.json > /dev/null || echo cannot
+            keychain set --group other "$service" '' < approval.json > /dev/null || echo cannot
+            keychain broker list | wc -l
+            keychain broker revoke project; keychain run --project project -- echo ran 2>&1 | short
+            keychain get "$service" x 2> /dev/null; echo "status $?"
+            keychain set "$service" x < approval.json > /dev/null
+            keychain set --group other "$service" '' < approval.json > /dev/null
+            keychain run --project project -- echo ran 2>&1 | short; keychain broker list
+            keychain broker revoke project; keychain broker revoke project 2> /dev/null || echo none
+            """)
+        let refused = Self.refused + "approved: " + Self.remedy
+        #expect(text == ["1", refused, "status 44", refused, "none"], "\(text)")
+    }
+
+    /// Marks tell what changed since a person approved, and not since what a program wrote.
+    @Test func noProgramWritesWhatWasApproved() throws {
+        let text = try lines(
+            """
+            \(daemon)
+            file=project/.keychain-broker.toml; service=broker-approval/$(readlink -f project)/.keychain-broker.toml
+            approve() { typed 'asscode:' 'pass code' keychain broker approve project; }
+            marks() { grep '^[-+]' | grep -o -e '^..' -e 'methods GET' -e 'any method' -e '[0-9] request'; }
+            approve > /dev/null; echo 'methods = "GET"' >> $file; approve | marks
+            keychain get "$service" '' > approval.json; echo 'times = 7' >> $file
+            /usr/bin/python3 -B -c "
+            import json
+            approval = json.load(open('approval.json'))
+            approval['words'] = [line.replace('any number of requests', 'at most 7 requests a run')
+                for line in approval['words']] + ['\\x1b[2J\\u202e']
+            print(json.dumps(approval), end='')" > forged.json
+            keychain set "$service" '' < forged.json > /dev/null || echo cannot
+            keychain broker list | cut -f 3
+            approve > shown; grep -c '^[-+]' shown; grep -c "$(printf '\\033')" shown
+            sed -i '$d' $file; approve | marks
+            """)
+        #expect(
+            text == [
+                "- ", "any method", "+ ", "methods GET", "changed", "0", "0", "- ", "methods GET", "7 request", "+ ",
+                "methods GET",
+            ], "\(text)")
+    }
+
+    /// The question for the passcode shows each server, or says how many it does not show.
+    @Test func theQuestionNamesServers() throws {
+        let text = try lines(
+            """
+            \(daemon)
+            long=$(printf %0200d 0 | tr 0 a)/$(printf %0200d 0 | tr 0 b); mkdir -p "$long"
+            rule() {
+                printf '[[rule]]\\nvariable = "%s"\\nsecret = "keychain://api/token"\\nto = "%s"\\n%s\\n' "$@"
+            }
+            {
+                echo 'version = 1'; rule "T_$(printf %062d 0)" https://a.example ''; rule B 'https://a.example/v1/*' ''
+                rule C https://b.example:8443 'at = "192.0.2.7"'; rule D http://c.example ''
+                rule E postgres://me@db.example:5433/base ''
+            } > "$long/.keychain-broker.toml"
+            asked() {
+                typed 'asscode:' 'pass code' keychain broker approve "$1" > shown || cat shown
+                grep -o 'approve rules: .*' shown | head -1
+            }
+            asked "$long"
+            {
+                echo 'version = 1'
+                for number in $(seq 10 59); do rule T$number https://server-$number.example ''; done
+            } > project/.keychain-broker.toml
+            asked project
+            name=$(printf %060d 0 | tr 0 a)
+            { echo 'version = 1'; rule T https://$name.$name.$name.example ''; } > project/.keychain-broker.toml
+            asked project
+            """)
+        #expect(text.count == 3, "\(text)")
+        let servers =
+            "a.example, b.example:8443 at 192.0.2.7, http://c.example, postgres://me@db.example:5433/base; in /"
+        #expect(text.first?.hasPrefix("approve rules: secrets to \(servers)") == true, "\(text)")
+        #expect(text.first?.contains("…" + String(repeating: "b", count: 32)) == true, "\(text)")
+        let many = "server-17.example, server-18.example and 41 more servers, not shown here; in /"
+        #expect(text.dropFirst().first?.contains(many) == true, "\(text)")
+        #expect(text.last?.hasPrefix("approve rules: secrets to 1 server, not shown here; in /") == true, "\(text)")
     }
 
     /// A program with all rights of the owner, except that no person is there, approves nothing: not by the command,
@@ -230,6 +314,9 @@ import Testing
             printf 'version = 1\\n[[rule]]\\nvariable = "T"\\nsecret = "keychain://a%%1B%%5B2J/b%%E2%%80%%AE"\\nto = "http://a.example"\\n' \\
                 > project/.keychain-broker.toml
             keychain broker approve project 2>&1 < /dev/null | sed -n 2p
+            printf 'version = 1\\n[[rule]]\\nvariable = "T"\\nsecret = "keychain://a/%%D8%%9Cb%%E2%%80%%8B%%F3%%A0%%81%%81%%C2%%A0%%5C%%27%%20of%%20%%27%%20%%20%%20c"\\nto = "https://a"\\n' \\
+                > project/.keychain-broker.toml
+            keychain broker approve project 2>&1 < /dev/null | sed -n 2p | sed 's/; to .*//'
             printf 'version = 1\\n[[rule]]\\n"\\\\u001B[2J\\\\u202E" = 1\\n' > project/.keychain-broker.toml
             keychain broker approve project 2>&1 < /dev/null | grep -o 'has the key.*:'
             printf 'version = 1\\n[[rule]]\\nvariable = "HTTPS_PROXY"\\nsecret = "keychain://a/b"\\nto = "https://a"\\n' \\
@@ -240,6 +327,7 @@ import Testing
             text == [
                 #"  T: the secret 'b\u{202e}' of 'a\u{1b}[2J'; to http://a.example/*, IN CLEAR TEXT; in header authorization; "#
                     + "any method; any number of requests; nobody is asked",
+                #"  T: the secret '\u{61c}b\u{200b}\u{e0041}\u{a0}\\\' of \'\u{20}×3c' of 'a'"#,
                 #"has the key '\u{1b}[2J\u{202e}':"#,
                 "rule 1 names HTTPS_PROXY, which this run or the program needs itself",
             ], "\(text)")

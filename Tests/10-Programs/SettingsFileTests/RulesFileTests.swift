@@ -73,6 +73,12 @@ import Testing
         ("\(begin)until = 2026-12-31T18:00:00Z", "rule 1 has a date or a time without quotes"),
         ("\(begin)until = \"soon\"", "rule 1 has 'until soon'"),
         ("\(begin)until = \"1969-01-01T00:00:00Z\"", "which is over"),
+        ("\(begin)until = \"+1s\"", "rule 1 has 'until +1s'"),
+        ("\(begin)until = \"\(String(repeating: "0", count: 5_000))8h\"", "rule 1 has 'until' with more than 32 bytes"),
+        (
+            "version = 1\n[[rule]]\nvariable = \"\(String(repeating: "A", count: 65))\"\nsecret = \"B\"\nto = \"https://a\"",
+            "rule 1 names a variable with more than 64 bytes"
+        ),
         ("\(begin)ask = \"yes\"", "rule 1 has text as 'ask': write true or false"),
         ("\(begin)\(rule)", "line 6:"), ("version = 1\nversion = 1", "line 2:"),
         ("version = 1\n[[rule]\n", "line 2:"), ("version = 1 # \u{0}\n", "line 1: has a control character"),
@@ -139,6 +145,23 @@ import Testing
         let beyond = "a = " + String(repeating: "[", count: 30_000)
         guard case .problem = TOMLFile.read(Array(beyond.utf8)) else {
             Issue.record("30,000 open lists were read")
+            return
+        }
+    }
+
+    /// The parts of a key, each of which the library takes for a table in another: in one line, and in lists of lines.
+    @Test func longKeys() {
+        let key = "a" + String(repeating: ".a", count: 30_000)
+        let reason = "has more than 1000 points in a line"
+        for text in ["# \n\(key) = 1", "# \n[\(key)]", "# \n[[\(key)]]", "# \nx = { \(key) = 1 }"] {
+            #expect(TOMLFile.read(Array(text.utf8)) == .problem(line: 2, reason: reason), "\(text.prefix(20))")
+        }
+        let short = "a" + String(repeating: ".a", count: 999)
+        let deep = String(repeating: "{ \(short) = [\n", count: 6) + String(repeating: "] }", count: 6)
+        let inAll = FileReading.problem(line: 6, reason: "has more than 5000 points in all up to here")
+        #expect(TOMLFile.read(Array("x = [\(deep)]".utf8)) == inAll)
+        guard case .table = TOMLFile.read(Array("\(short) = 1".utf8)) else {
+            Issue.record("a key of 1,000 parts is TOML")
             return
         }
     }

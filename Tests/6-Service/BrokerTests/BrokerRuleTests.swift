@@ -48,6 +48,9 @@ import Testing
         "TOKEN=keychain://a/b to https://host twice", "TOKEN=keychain://a/b at 10.0.0.1 to https://host",
         "TOKEN=keychain://a/b to https://host at example.com", "TOKEN=keychain://a/b to https://a.*.example",
         "TOKEN=keychain://a/b to https://host methods G3T", "TOKEN=keychain://a/b to https://host/a*b",
+        "TOKEN=keychain://a/b to https://host until +1h",
+        "TOKEN=keychain://a/b to https://host until \(String(repeating: "0", count: 32))8h",
+        "\(String(repeating: "T", count: 65))=keychain://a/b to https://host",
     ])
     func whatIsNoRule(_ text: String) {
         #expect(throws: BrokerRule.Problem.self) { try BrokerRule(text) }

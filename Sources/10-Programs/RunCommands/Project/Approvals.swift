@@ -16,7 +16,7 @@ struct Approval: Codable {
     var words: [String]
     /// A key of the vault's enclave that only a person can use; none in a vault without a passcode.
     var key: Data?
-    /// By that key, over the path and the digest.
+    /// By that key, over the path, the digest and the words.
     var signature: Data?
 }
 
@@ -44,11 +44,12 @@ struct Approvals {
         protection: .whenUnlockedThisDeviceOnly, flags: [.userPresence, .privateKeyUsage])
 
     private let session: VaultSession
+    /// The only group whose approvals count.
     private let group: String?
 
     init(_ session: VaultSession) throws {
         self.session = session
-        group = try session.ownGroup
+        group = try session.ownGroup ?? Client.groupForNewItem(in: session.client.accessGroups)
     }
 
     struct Named {
@@ -59,7 +60,8 @@ struct Approvals {
 
     /// Returns all of them in the order of their paths.
     func all() throws -> [Named] {
-        let query = ItemQuery(itemClass: .genericPassword, accessGroup: group, synchronizable: .any)
+        let query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.account: .string("")], accessGroup: group)
         return try session.described(query) { _ in }
             .filter { $0.text(.service)?.hasPrefix(Self.prefix) == true }
             .compactMap(read).sorted { $0.path < $1.path }
@@ -67,8 +69,8 @@ struct Approvals {
 
     func named(_ path: String) throws -> Named? {
         let query = ItemQuery(
-            itemClass: .genericPassword, attributes: [.service: .string(Self.prefix + path)], accessGroup: group,
-            synchronizable: .any)
+            itemClass: .genericPassword,
+            attributes: [.service: .string(Self.prefix + path), .account: .string("")], accessGroup: group)
         return try session.described(query) { _ in }.first.flatMap(read)
     }
 
@@ -96,14 +98,14 @@ struct Approvals {
         return try isProven(named) ? .approved : .unproven
     }
 
-    /// Whether a person approved this content, as far as the vault has a person to ask.
+    /// Whether the vault asked a person for this approval, as far as it has a person to ask.
     func isProven(_ named: Named) throws -> Bool {
         guard try hasPasscode else { return true }
         guard let key = named.approval.key.flatMap(EnclaveKeyRecord.init(decoding:)),
             let signature = named.approval.signature, key.kind == .p256Signing, key.accessControl == Self.control,
             let publicKey = try? P256.Signing.PublicKey(x963Representation: key.publicKey),
             let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            publicKey.isValidSignature(proof, for: Self.statement(named.path, named.approval.digest))
+            publicKey.isValidSignature(proof, for: Self.statement(named.path, named.approval))
         else { return false }
         // Whether that is such a key, and not one that a program made up.
         do throws(VaultError) {
@@ -121,8 +123,20 @@ struct Approvals {
         get throws { try session.perform(ReadPresenceAvailability()).isPasscodeSet }
     }
 
-    private static func statement(_ path: String, _ digest: String) -> SHA256.Digest {
-        SHA256.hash(data: Data("swift-keychain/v1/broker-approval\0\(digest)\0\(path)".utf8))
+    private static func statement(_ path: String, _ approval: Approval) -> SHA256.Digest {
+        // Each with its length, so that no two lists are the same bytes.
+        let words = approval.words.map { "\($0.utf8.count):\($0)" }.joined()
+        let digest = String(decoding: Data(SHA256.hash(data: Data(words.utf8))).hexadecimalDigits(), as: UTF8.self)
+        return SHA256.hash(
+            data: Data("swift-keychain/v2/broker-approval\0\(approval.digest)\0\(digest)\0\(path)".utf8))
+    }
+
+    /// Returns the rules that a person approved for this path before, in words.
+    ///
+    /// - Returns: Nil if there are none, or a program may have written them.
+    func provenWords(of path: String) throws -> [String]? {
+        guard try hasPasscode, let named = try named(path), try isProven(named) else { return nil }
+        return named.approval.words
     }
 
     /// Fails unless the content of the file is approved.
@@ -164,7 +178,7 @@ struct Approvals {
             let key = try session.perform(
                 MakeEnclaveKey(.p256Signing, accessControl: Self.control, options: AuthenticationOptions()))
             let options = AuthenticationOptions(prompt: purpose, context: UUID())
-            let statement = Data(Self.statement(file.path, file.digest))
+            let statement = Data(Self.statement(file.path, approval))
             approval.signature = try session.perform(
                 UseEnclaveKey(key, for: .sign(digest: statement), options: options))
             if let context = options.context { _ = try? session.perform(EndContext(context)) }
@@ -183,8 +197,18 @@ struct Approvals {
         _ = try session.perform(PutItem(item))
     }
 
-    func revoke(_ named: Named) throws {
-        _ = try session.perform(DeleteItems(ItemQuery(item: named.item)))
+    /// Deletes what any program stored as an approval of this path, whatever its account and its group.
+    ///
+    /// - Returns: Whether there was one.
+    func revoke(_ path: String) throws -> Bool {
+        let query = ItemQuery(
+            itemClass: .genericPassword, attributes: [.service: .string(Self.prefix + path)], synchronizable: .any)
+        do throws(VaultError) {
+            return try session.perform(DeleteItems(query)) > 0
+        } catch {
+            guard error == .itemNotFound else { throw error }
+            return false
+        }
     }
 }
 

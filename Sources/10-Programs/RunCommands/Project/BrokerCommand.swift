@@ -29,10 +29,11 @@ struct BrokerCommand: DocumentedCommand {
 struct ApproveRulesCommand: DocumentedCommand {
     static let summary = "Show the rules of a project, and approve them."
     static let details = """
-        Prints each rule in words: the variable, the secret, the servers and the places. If other rules of this file \
-        were approved before, the lines that are new begin with +, and those that are gone with -. Then the passcode \
-        or a finger is asked for, as for an item that needs a person. The approval is for these bytes of the file at \
-        this path: after a change, and in a copy of the folder, the rules have to be approved again.
+        Prints each rule in words: the variable, the secret, the servers and the places. If the vault has a \
+        passcode, and other rules of this file were approved before, the lines that are new begin with +, and those \
+        that are gone with -. Then the passcode or a finger is asked for, as for an item that needs a person. The \
+        approval is for these bytes of the file at this path: after a change, and in a copy of the folder, the rules \
+        have to be approved again.
 
         In a vault without a passcode nobody can be asked so. Then a word is typed at the terminal, which any program \
         of the same user could type, too. Set a passcode with `keychain passcode set`.
@@ -64,11 +65,10 @@ struct ApproveRulesCommand: DocumentedCommand {
         _ = try BrokeredSecrets.checked(rules.rules, of: file.path)
         let words = try RuleWords.lines(rules)
         let approvals = try Approvals(.ofOwnerInPresentVault(PasscodeInput.none))
-        let known = try approvals.named(file.path)
         let isApproved = try approvals.state(of: file) == .approved
         if !json {
-            try StandardOutput.write(line: "\(file.path.escapedForTerminal), SHA-256 \(file.digest)")
-            for line in Self.changes(from: known?.approval.words, to: words) {
+            try StandardOutput.write(line: "\(RuleWords.shown(file.path)), SHA-256 \(file.digest)")
+            for line in Self.changes(from: try approvals.provenWords(of: file.path), to: words) {
                 try StandardOutput.write(line: line)
             }
         }
@@ -76,9 +76,7 @@ struct ApproveRulesCommand: DocumentedCommand {
             if !json { CommandNote.show("these rules are approved already") }
         } else {
             if try !approvals.hasPasscode { try confirm(file) }
-            try approvals.approve(
-                file, words,
-                purpose: "approve rules of \(file.path): \(RuleWords.short(rules.rules))".escapedForTerminal.cut)
+            try approvals.approve(file, words, purpose: RuleWords.question(rules.rules, file.path))
         }
         if json {
             try StandardOutput.write(
@@ -97,14 +95,9 @@ struct ApproveRulesCommand: DocumentedCommand {
     /// The lines with marks: what is new, and what was approved before and is gone.
     static func changes(from former: [String]?, to words: [String]) -> [String] {
         guard let former else { return words.map { "  \($0)" } }
-        let gone = former.filter { !words.contains($0) }.map { "- \($0)" }
+        let gone = former.filter { !words.contains($0) }.map { "- \(RuleWords.visible($0))" }
         return gone + words.map { former.contains($0) ? "  \($0)" : "+ \($0)" }
     }
-}
-
-extension String {
-    /// What a question has room for.
-    fileprivate var cut: String { count > 300 ? "\(prefix(300))…" : self }
 }
 
 struct ListApprovalsCommand: DocumentedCommand {
@@ -174,8 +167,8 @@ struct RevokeApprovalCommand: DocumentedCommand {
         let approvals = try Approvals(.ofOwnerInPresentVault(passcode))
         // The folder may be gone.
         let paths = [try? ProjectFile.path(at: place), place, "\(place)/\(RulesFile.name)"].compactMap(\.self)
-        for path in paths {
-            if let named = try approvals.named(path) { return try approvals.revoke(named) }
+        for path in paths where try approvals.revoke(path) {
+            return
         }
         throw Failure(
             status: errSecItemNotFound,

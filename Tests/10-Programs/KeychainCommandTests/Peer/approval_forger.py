@@ -14,7 +14,8 @@ import tempfile
 
 approval, path, file = json.load(open(sys.argv[1])), sys.argv[2], sys.argv[3]
 digest = hashlib.sha256(open(file, "rb").read()).hexdigest()
-statement = f"swift-keychain/v1/broker-approval\0{digest}\0{path}".encode()
+words = "".join(f"{len(line.encode())}:{line}" for line in approval["words"]).encode()
+statement = f"swift-keychain/v2/broker-approval\0{digest}\0{hashlib.sha256(words).hexdigest()}\0{path}".encode()
 
 
 def openssl(*arguments, data=b""):
