@@ -3,7 +3,7 @@ extension Unicode.Scalar {
     /// that others choose are shown and logged without such characters.
     package var controlsTerminal: Bool {
         switch value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case 0x00...0x1F, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
     }

@@ -166,7 +166,8 @@ package struct BrokerSettings: Codable, Sendable {
     /// it, when `keychain run` was killed.
     package var certificates: String
     /// The port at which the program finds the broker, if it has a loopback interface of its own: the broker gets
-    /// the socket there over its descriptor 4, and behind it one for each rule for PostgreSQL. Nil for a port of this machine that is free.
+    /// the socket there over its descriptor 4, and behind it one for each rule for PostgreSQL. Nil for a port of this
+    /// machine that is free.
     package var port: Int?
     /// Whether it listens for a program. Without, it makes the calls that come over the socket, and those alone.
     package var isProxy: Bool
