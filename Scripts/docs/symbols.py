@@ -66,9 +66,12 @@ def is_alias(module, other):
 def c_modules():
     """The flags with which a module's imports of C modules are found."""
     maps = glob.glob(f"{CHECKS}/debug/*.build/module.modulemap") + glob.glob(f"{ROOT}/Sources/*/C*/module.modulemap")
+    # SwiftPM makes a map of its own for some packages that bring one.
+    made = {os.path.basename(os.path.dirname(path)).removesuffix(".build") for path in maps}
     maps += [
         path for path in glob.glob(f"{CHECKS}/checkouts/*/Sources/*/**/module.modulemap", recursive=True)
         if "SQLCipher" not in path and "Cpp" not in path and not re.search(r"/(SQLiteCustom|CNIOBoringSSL)/", path)
+        and not made & set(re.findall(r"^\s*(?:framework )?module (\w+)", open(path).read(), re.M))
     ]
     flags = [f"-fmodule-map-file={path}" for path in maps]
     for path in glob.glob(f"{ROOT}/Sources/*/*/include/module.modulemap"):
