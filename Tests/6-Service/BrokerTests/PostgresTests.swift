@@ -119,10 +119,25 @@ import Testing
         #expect(throws: PostgresProblem.self) { try PostgresMessage.take(&short) }
     }
 
+    /// Sync and Terminate have no body.
+    @Test func messagesWithoutABody() throws {
+        for type in [UInt8(ascii: "S"), UInt8(ascii: "X")] {
+            var bytes = [type, 0, 0, 0, 4, 7]
+            let message = try #require(try PostgresMessage.take(&bytes))
+            #expect(message.type == type && message.body.isEmpty && bytes == [7])
+            #expect(message.text == nil)
+        }
+        for length in UInt32(0)..<4 {
+            var bytes = [UInt8(ascii: "S")] + PostgresMessage.bytes(length)
+            #expect(throws: PostgresProblem.self) { try PostgresMessage.take(&bytes) }
+        }
+    }
+
     @Test func anyBytes() {
         for _ in 0..<TestScale.count(20_000, soak: 5_000_000) {
             var bytes = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: 0...255) }
             if Bool.random() { bytes = PostgresMessage.bytes(UInt32.random(in: 0...50)) + bytes }
+            if Bool.random() { bytes.insert(UInt8.random(in: 0x41...0x5A), at: 0) }
             if Bool.random(), bytes.count > 8 { bytes.replaceSubrange(4..<8, with: [0, 3, 0, 0]) }
             var copy = bytes
             _ = try? PostgresStartup.take(&copy)

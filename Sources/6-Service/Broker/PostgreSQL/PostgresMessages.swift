@@ -95,7 +95,7 @@ package struct PostgresMessage: Sendable, Equatable {
         let length = Int(clamping: number(bytes[1..<5]))
         guard (4...longest).contains(length) else { throw PostgresProblem("this is no message of PostgreSQL") }
         guard bytes.count > length else { return nil }
-        var message = PostgresMessage("\0", Array(bytes[5...length]))
+        var message = PostgresMessage("\0", Array(bytes[5..<length + 1]))
         message.type = bytes[0]
         bytes.removeFirst(length + 1)
         return message
@@ -152,7 +152,8 @@ package struct PostgresMessage: Sendable, Equatable {
         return PostgresMessage("E", body)
     }
 
-    /// The code and the text of an ErrorResponse. A code that is none becomes `08P01`, a violation of the protocol.
+    /// The code and the text of an ErrorResponse. A code of another form is told as `08P01`, which stands for a
+    /// violation of the protocol.
     package var failure: (code: String, text: String) {
         var reader = PostgresReader(body)
         var fields: [UInt8: String] = [:]
