@@ -227,7 +227,7 @@ struct DatabaseLogin: Sendable {
                     isProven = true
                     try await handle.send(password.withUnsafeBytes { PostgresMessage("p", Array($0) + [0]) })
                 case .ok:
-                    // Whoever lets in everybody may be another server than is meant.
+                    // A server that asks for no password proves nothing: it may be another one than the rule means.
                     guard isProven else { throw Self.weaker("no password") }
                     isIn = true
                 case .other(let way): throw Self.weaker(way)

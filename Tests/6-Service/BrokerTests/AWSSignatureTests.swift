@@ -122,6 +122,35 @@ import Testing
         #expect(placement.wanted.isEmpty && placement.strays.map(\.place) == [.awsID])
     }
 
+    /// A token of a session is put into its header first, and the signature covers it there.
+    @Test func tokensOfSessions() throws {
+        let (old, new, token) = ("a placeholder of forty characters, or so", "the secret key", "the token of a session")
+        func names(_ code: String) -> SignedRequest {
+            Self.request(
+                "GET", "/", [("x-amz-content-sha256", Self.empty), ("x-amz-security-token", "placeholder of it")],
+                "host;x-amz-content-sha256;x-amz-date;x-amz-security-token", code)
+        }
+        // Signed with a key that is known, to have a request of a program.
+        let begin = names(String(repeating: "0", count: 64))
+        let (program, then) = (try #require(AWSSignature(begin)), try Self.then)
+        let made = try Array(old.utf8).withUnsafeBytes { bytes throws(AWSSignature.Problem) in
+            try program.signing(begin, with: bytes, .asSent, accessKey: Self.identifier, now: then)
+        }
+        var placement = SecretPlacement([
+            .init(number: 1, placeholder: old, places: [.aws], value: try SecretBytes(new)),
+            .init(
+                number: 2, placeholder: "placeholder of it", places: [.header("x-amz-security-token")],
+                value: try SecretBytes(token)),
+        ])
+        var outgoing = made
+        outgoing.headers = made.headers.map { ($0.name, placement.header($0.name.lowercased(), $0.value)) }
+        let changed = try placement.sign(made, outgoing, now: Self.then)
+        #expect(placement.wanted == [1, 2] && placement.strays.isEmpty)
+        #expect(changed.headers.contains { $0.value == token })
+        let signature = try #require(AWSSignature(changed))
+        #expect(Array(new.utf8).withUnsafeBytes { signature.path(ifMadeWith: $0, for: changed) } == .asSent)
+    }
+
     /// How long a signature is good is read here as the server reads it.
     @Test(arguments: [
         "X-Amz-Expire%73=604800", "%58-Amz-Expires=604800", "X-Amz-Expires=1&X-Amz-Expires=604800", "x=1",

@@ -17,14 +17,14 @@ struct KnownHosts {
         return KnownHosts(paths: (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"])
     }
 
-    /// The lines that are about a host's key. Marked ones are about authorities and revoked keys (sshd(8),
-    /// SSH_KNOWN_HOSTS FILE FORMAT).
-    private var lines: [(names: Substring, key: Substring)] {
+    /// The lines, with the mark of those about authorities and revoked keys (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT).
+    private var lines: [(mark: Substring?, names: Substring, key: Substring)] {
         paths.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.flatMap { text in
             text.split(whereSeparator: \.isNewline).compactMap { line in
-                let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
-                guard fields.count >= 3, !fields[0].hasPrefix("@"), !fields[0].hasPrefix("#") else { return nil }
-                return (fields[0], fields[2])
+                var fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })[...]
+                let mark = fields.first?.hasPrefix("@") == true ? fields.removeFirst() : nil
+                guard fields.count >= 3, !fields[fields.startIndex].hasPrefix("#") else { return nil }
+                return (mark, fields[fields.startIndex], fields[fields.startIndex + 2])
             }
         }
     }
@@ -32,7 +32,7 @@ struct KnownHosts {
     /// Returns the first name in plain text for a host key. Hashed names cannot be read back.
     func name(ofKey key: Data) -> String? {
         let wanted = key.base64EncodedString()
-        return lines.lazy.filter { $0.key == wanted && !$0.names.hasPrefix("|") }
+        return lines.lazy.filter { $0.mark == nil && $0.key == wanted && !$0.names.hasPrefix("|") }
             .compactMap { $0.names.split(separator: ",").first { !$0.contains("*") && !$0.hasPrefix("!") } }
             .first.map(String.init)
     }
@@ -41,21 +41,12 @@ struct KnownHosts {
     ///
     /// - Parameter name: As the file has it: `HOST`, or `[HOST]:PORT` for another port than 22. Patterns do not count.
     func keys(ofHost name: String) -> [Data] {
-        let revoked = Set(marked("@revoked"))
+        let lines = lines
+        let revoked = Set(lines.filter { $0.mark == "@revoked" }.map(\.key))
         return lines.filter { line in
-            !revoked.contains(line.key)
+            line.mark == nil && !revoked.contains(line.key)
                 && (line.names.split(separator: ",").contains { $0 == name } || Self.isHash(line.names, of: name))
         }.compactMap { Data(base64Encoded: String($0.key)) }
-    }
-
-    /// The keys of lines with a mark, whatever hosts they name.
-    private func marked(_ mark: String) -> [Substring] {
-        paths.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.flatMap { text in
-            text.split(whereSeparator: \.isNewline).compactMap { line in
-                let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
-                return fields.count >= 4 && fields[0] == mark ? fields[3] : nil
-            }
-        }
     }
 
     /// A hashed name is `|1|SALT|HMAC-SHA-1` (sshd(8)).

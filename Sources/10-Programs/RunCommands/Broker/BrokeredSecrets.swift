@@ -185,7 +185,7 @@ struct BrokeredSecrets {
         placeholder: (BrokerRule, SecretBytes) -> String = { Placeholder.make(forToken: $1) }
     ) throws -> (secrets: [BrokerStart.Secret], held: [Int: SecretBytes]) {
         // Before anything is looked up for rules that nobody wants.
-        if let project { try Approvals(lookup.askingSession()).require(project) }
+        if let project { try Approvals(lookup.openSession()).require(project) }
         if rules.contains(where: \.rule.isAsking), try !session.perform(ReadPresenceAvailability()).isPasscodeSet {
             throw Failure(
                 status: errSecParam,

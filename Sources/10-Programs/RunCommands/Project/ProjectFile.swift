@@ -8,8 +8,8 @@ import FoundationEssentials
 import StatusCodes
 import SystemLibraries
 
-/// The rules of a project as they are in its folder: whoever wrote the project wrote them, and nobody believes them
-/// before the owner of the vault approves their bytes.
+/// The rules of a project as they are in its folder. The author of the project wrote them, so they count only after the
+/// owner of the vault has approved their bytes.
 ///
 /// The file is read once. What is approved, what is compared, and what is used are the same bytes.
 struct ProjectFile {

@@ -3,8 +3,8 @@ import Broker
 import Bytes
 import CommandKit
 
-/// Rules in words, for the person who decides about them. Whoever wrote the rules may want to deceive: nothing of them
-/// moves the cursor, turns the direction of text, or is there and not seen.
+/// Rules in words, for the person who decides about them. The author of the rules may want to deceive this person. So
+/// characters that move the cursor, turn the direction of text or cannot be seen are written as numbers.
 enum RuleWords {
     /// What a file says, in lines.
     static func lines(_ file: RulesFile) throws(Failure) -> [String] {
@@ -34,7 +34,7 @@ enum RuleWords {
 
     /// What the question for the passcode says: each server once, and then where the file is.
     ///
-    /// A question has little room, and whoever wrote the rules may fill it. So it says how many servers it leaves out.
+    /// A question has little room, and long rules can fill it. So it says how many servers it leaves out.
     static func question(_ rules: [BrokerRule], _ path: String) -> String {
         var seen: Set<String> = []
         let names = rules.flatMap(\.destinations).map(name).filter { seen.insert($0).inserted }

@@ -81,9 +81,6 @@ final class SecretLookup {
         return try .copy(value)
     }
 
-    /// Returns a session of the vault that asks for the passcode where it has to be unlocked.
-    func askingSession() throws -> VaultSession { try openSession() }
-
     // MARK: Logins
 
     /// Says that references of logins follow, before the vault is opened: what a person types for it then is typed for
@@ -125,7 +122,8 @@ final class SecretLookup {
     /// Returns the path of the vault's folder; nil if a daemon has it that does not tell.
     func pathOfVault() throws -> String? { try quietSession().perform(ReadStatus()).path }
 
-    private func openSession() throws -> VaultSession {
+    /// Returns a session of the vault, which asks for the passcode where it has to be unlocked.
+    func openSession() throws -> VaultSession {
         if let session { return session }
         let opened = try VaultSession.ofOwnerInPresentVault(passcode, prompt: remembering)
         opened.hideMemory()

@@ -19,7 +19,8 @@ struct LoginRefresher {
 
     /// How long a process waits for another one, in seconds: two leases.
     private static let patience = 2 * LoginLease.longest + 10
-    /// How long an answer waits for a vault that cannot be written, in seconds: for a person who makes room.
+    /// If the vault cannot be written, storing the answer is tried again for so long, in seconds. Meanwhile a person
+    /// can make room on the disk.
     private static let patienceOfStore = 600
     /// Of one request, in seconds.
     private static let requestTime = 45

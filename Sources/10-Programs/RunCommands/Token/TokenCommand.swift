@@ -118,7 +118,7 @@ struct GetTokenCommand: DocumentedCommand {
         }
     }
 
-    /// Nil for a time that is none.
+    /// What `--minimum` says, in seconds; nil if it is not a duration.
     private var seconds: Int64? {
         guard let minimum else { return StoredLogin.usualNeed }
         return minimum.last.flatMap { "smhd".contains($0) ? Moment.date(minimum, direction: 1) : nil }

@@ -5,8 +5,8 @@ import SystemLibraries
 
 /// The right to refresh a login, which one process of the machine has at a time.
 ///
-/// It is a part of the login's item, so it is taken by whoever may change the item, and by no other. It ends when its
-/// process ends, not before ``shortest``, and after ``longest`` in any case.
+/// It is a part of the login's item, so only a process that may change the item can take it. It ends with its process,
+/// but not before ``shortest``, and after ``longest`` in any case.
 package struct LoginLease: Codable, Sendable, Equatable {
     /// In seconds: two requests, and some time to keep their answers.
     package static let longest: Int64 = 120
