@@ -38,7 +38,7 @@ import Testing
         """
     }
 
-    private func script(_ text: String, seconds: Int = 200) throws -> ProgramOutcome {
+    private func script(_ text: String) throws -> ProgramOutcome {
         try workplace.run(["/bin/sh", "-c", "cd \"$HOME\"\n" + begin + "\n" + text])
     }
 

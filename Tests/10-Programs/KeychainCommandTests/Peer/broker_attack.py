@@ -9,7 +9,8 @@ A case sends what it says with the placeholder from TOKEN, and prints the first 
 `silent`. PORTS in the environment is what broker_server.py printed. CREDENTIAL may be another header than
 `Authorization: Bearer %s`. With BODIES, the bodies of the answers are printed, too.
 """
-import base64, json, os, random, resource, socket, ssl, sys, time, urllib.parse
+import base64, collections, concurrent.futures, functools, json, os, random, resource, socket, ssl, sys, time
+import urllib.parse
 
 PORTS = json.loads(os.environ["PORTS"])
 TOKEN = os.environ["TOKEN"]
@@ -23,6 +24,15 @@ PATIENCE = 10
 LENGTH = "Content-Length: 5"
 CHUNKED = "Transfer-Encoding: chunked"
 SMUGGLED = f"GET /smuggled HTTP/1.1\r\nHost: {HERE}\r\n{CREDENTIAL}\r\n\r\n"
+
+
+@functools.cache
+def context(protocols, is_checked):
+    # To read the system's authorities takes longer than a request.
+    made = ssl.create_default_context()
+    if not is_checked: made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    made.set_alpn_protocols(list(protocols))
+    return made
 
 
 class Conversation:
@@ -85,11 +95,8 @@ class Conversation:
         return self.answer(is_head=True)
 
     def secure(self, name, protocols=("http/1.1",), is_checked=True):
-        context = ssl.create_default_context()
-        if not is_checked: context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.set_alpn_protocols(list(protocols))
         self.socket.settimeout(PATIENCE)
-        self.socket = context.wrap_socket(self.socket, server_hostname=name)
+        self.socket = context(tuple(protocols), is_checked).wrap_socket(self.socket, server_hostname=name)
         return self
 
     def finish_sending(self):
@@ -325,28 +332,40 @@ def mutated(generator, data):
     return data
 
 
-def fuzz(count, seed):
+def try_some(count, seed):
+    """Sends so many requests, one after the other, and returns how often each answer came."""
     generator = random.Random(seed)
     within, before = samples()
     # For each kind, the connection that survived.
-    open_ones, found, reused, failures = {}, {}, 0, 0
+    open_ones, found = {}, collections.Counter()
     for number in range(count):
         is_within = generator.random() < 0.75
         data = mutated(generator, generator.choice(within if is_within else before))
         conversation = open_ones.pop(is_within, None)
-        reused += conversation is not None
+        found["reused"] += conversation is not None
         if conversation is None: conversation = tunnel(patience=0.3) if is_within else Conversation(patience=0.3)
         answer = conversation.send(data).answer(is_head=data.startswith((b"HEAD ", b"CONNECT ")))
         words = answer.split("\n")[0].split(" ")
         is_status = len(words) > 1 and words[0] == "HTTP/1.1"
         kind = words[1] if is_status else answer if answer in ("closed", "silent") else "odd"
-        found[kind] = found.get(kind, 0) + 1
+        found[kind] += 1
         if conversation.is_open and kind.isdigit() and not data.startswith(b"CONNECT "):
             open_ones[is_within] = conversation
         else: conversation.close()
-        if number % 50 == 49 and " 200" not in inside(): failures += 1
+        if number % 50 == 49 and " 200" not in inside(): found["failed"] += 1
+    for one in open_ones.values(): one.close()
+    return found
+
+
+def fuzz(count, seed):
+    # Most of the time passes in waiting for an answer that does not come.
+    threads = min(48, -(-count // 100))
+    shares = [(count * (one + 1) // threads - count * one // threads, seed + one) for one in range(threads)]
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        found = sum(pool.map(lambda share: try_some(*share), shares), collections.Counter())
+    reused, failures = found.pop("reused", 0), found.pop("failed", 0)
     kinds = ", ".join(f"{kind}: {number}" for kind, number in sorted(found.items()))
-    print(f"{count} requests, {reused} on a used connection; {kinds}; {failures} honest ones failed")
+    print(f"{found.total()} requests, {reused} on a used connection; {kinds}; {failures} honest ones failed")
     raise SystemExit(failures > 0)
 
 
