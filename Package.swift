@@ -463,7 +463,8 @@ if !isFetched {
         program(
             "VaultWorker", uses: "Access", "Audit", "Bytes", "Connections", "DaemonLink", "Frames", "Keybag",
             "KeychainModel",
-            "SecureMemory", "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"))
+            "SecureMemory", "SystemBus", "SystemLibraries", "TestSupport", "Vault", "VaultInterface", "VaultService"),
+        program("WebClientWorker", uses: httpClient, nioCore, nioHTTP))
 
     floor(
         "Tests/Support",
@@ -614,7 +615,9 @@ if !isFetched {
             "KeychainCommand",
             "KeychainModel", "Presence", "RunCommands", "ScreenCommands", "TestSupport", "Vault", "VaultInterface",
             arguments, crypto, grdb,
-            links: ["KeychainBroker", "KeychainSync", "MailTutorial", "PKCS11Module", "ShopTutorial"],
+            links: [
+                "KeychainBroker", "KeychainSync", "MailTutorial", "PKCS11Module", "ShopTutorial", "WebClientWorker",
+            ],
             exclude: ["Peer", "Sessions", "Transcripts"]))
     // What needs the whole house: kills and damage, memory, Apple's behaviour, the pages.
     floor(

@@ -68,6 +68,9 @@ if ((tests)); then
     [[ -x /usr/sbin/sshd ]] || missing+=(openssh-server)
     # A server that the broker logs in at, and a driver of Python for it.
     { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && command -v psql >/dev/null; } || missing+=(postgresql)
+    # A registry of container images, and a client of it that is written in Go.
+    command -v docker-registry >/dev/null || missing+=(docker-registry)
+    command -v skopeo >/dev/null || missing+=(skopeo)
     /usr/bin/python3 -c 'import psycopg2' 2>/dev/null || missing+=(python3-psycopg2)
     # Whose files are read.
     command -v age >/dev/null || missing+=(age)

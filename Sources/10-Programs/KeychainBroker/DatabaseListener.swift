@@ -45,7 +45,7 @@ final class DatabaseListener: Sendable {
 
     private func begin(_ channel: any Channel) -> EventLoopFuture<Prelude.Handle> {
         channel.eventLoop.makeCompletedFuture {
-            broker.strangers.add(channel)
+            try broker.take(channel)
             return try Prelude.add(to: channel)
         }
     }

@@ -93,6 +93,7 @@ struct DatabaseLogin: Sendable {
             let server = try await connect(for: request, record)
             await broker.record(record)
             if let key = server.key { listener.note(key, of: program.channel) }
+            closeInTime()
             try await program.join(server.handle, after: PostgresMessage.authenticated.encoded + server.beginning)
         } catch {
             let refusal = refusal(error)
@@ -100,6 +101,15 @@ struct DatabaseLogin: Sendable {
             await broker.record(record)
             await refuse(refusal.code, refusal.text ?? refusal.reason)
         }
+    }
+
+    /// Ends the session with the rule.
+    private func closeInTime() {
+        guard let until = listener.rule.until else { return }
+        let channel = program.channel
+        let rest = TimeAmount.milliseconds(Int64(clamping: (until.timeIntervalSinceNow * 1_000).rounded()))
+        let timer = channel.eventLoop.scheduleTask(in: max(.zero, rest)) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in timer.cancel() }
     }
 
     private func refusal(_ error: any Error) -> Refusal {
@@ -200,6 +210,10 @@ struct DatabaseLogin: Sendable {
         var expectation: ScramLogin.Expectation?
         // The server knows the password, or got it.
         var (isProven, isIn) = (false, false)
+        // In bytes.
+        var ignored = 0
+        // The program could try passwords against it.
+        var proof: SecretBytes?
         while true {
             let message = try await handle.next { try PostgresMessage.take(&$0) }
             switch Character(Unicode.Scalar(message.type)) {
@@ -216,10 +230,12 @@ struct DatabaseLogin: Sendable {
                     guard let scram, expectation == nil else { throw Self.disorder }
                     let answer = try await Self.answer(scram, challenge, password)
                     expectation = answer.expectation
+                    let last = answer.message.split(separator: UInt8(ascii: ",")).last ?? []
+                    proof = try Array(last.dropFirst(2)).withUnsafeBytes { try SecretBytes(copying: $0) }
                     try await handle.send(.saslAnswer(answer.message))
-                case .saslLast(let proof):
+                case .saslLast(let answer):
                     guard let expectation, !isProven else { throw Self.disorder }
-                    try expectation.check(proof)
+                    try expectation.check(answer)
                     isProven = true
                 case .password:
                     guard listener.login.sendsPassword else { throw Self.weaker("the password itself") }
@@ -234,7 +250,11 @@ struct DatabaseLogin: Sendable {
                 }
             case "S", "K", "N":
                 // What comes before is not of the session.
-                guard isIn else { continue }
+                guard isIn else {
+                    ignored += message.encoded.count
+                    guard ignored <= Self.longestBeginning else { throw Self.disorder }
+                    continue
+                }
                 if message.type == UInt8(ascii: "K") { server.key = message.body }
                 server.beginning += message.encoded
                 guard server.beginning.count <= Self.longestBeginning else { throw Self.disorder }
@@ -248,7 +268,7 @@ struct DatabaseLogin: Sendable {
                 throw Refusal(
                     outcome: .failed, code: failure.code,
                     reason: "the server does not let the user in (\(failure.code))",
-                    text: "the server says: \(masked(failure.text))")
+                    text: "the server says: \(try masked(failure.text, proof))")
             default: throw Self.disorder
             }
         }
@@ -271,8 +291,8 @@ struct DatabaseLogin: Sendable {
         }
     }
 
-    private func masked(_ text: String) -> String {
-        var mask = broker.secrets.mask
+    private func masked(_ text: String, _ proof: SecretBytes?) throws -> String {
+        var mask = try proof.map { try broker.secrets.mask(with: $0) } ?? broker.secrets.mask
         let bytes = Array(text.utf8).withUnsafeBytes { mask.take($0) } + mask.finish()
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -1,6 +1,5 @@
 #if HTTPClientSupport
 import Access
-import AsyncHTTPClient
 import Broker
 
 /// A server refused the access token of a login.
@@ -12,8 +11,7 @@ extension Exchange {
     ///
     /// A request with a body is not sent again: its body has gone. The next one has the new token.
     func carryWithFreshTokens(
-        _ outgoing: HTTPClientRequest, _ target: BrokerRequest, _ uri: String, _ account: inout Account,
-        _ answers: Answers
+        _ outgoing: Outgoing, _ target: BrokerRequest, _ uri: String, _ account: inout Account, _ answers: Answers
     ) async throws {
         let variables = account.record.outcome == .placed ? account.record.secrets : []
         account.isRepeatable = !request.hasBody && broker.secrets.hasTokens(variables)
@@ -24,7 +22,7 @@ extension Exchange {
             _ = await broker.secrets.renewRefused(variables)
             try Task.checkCancellation()
             // Without another token, the program gets the server's own answer.
-            let again = try await prepare(target, uri, &account.record, answers).request
+            let again = try await prepare(target, uri, &account.record, answers)
             return try await carry(again, target, &account, answers)
         }
         if request.hasBody, account.record.status == 401, broker.secrets.hasTokens(variables) {

@@ -47,7 +47,7 @@ struct Exchange {
             record: BrokeredRequest(
                 .passed, host: target.host, port: target.port, method: target.method, path: target.path))
         do {
-            let outgoing = try await prepare(target, uri, &account.record, answers).request
+            let outgoing = try await prepare(target, uri, &account.record, answers)
             // A person may have said yes after the program went away.
             try Task.checkCancellation()
             try await carryWithFreshTokens(outgoing, target, uri, &account, answers)
@@ -81,7 +81,7 @@ struct Exchange {
         var isRepeatable = false
     }
 
-    private func close(_ account: inout Account) async {
+    func close(_ account: inout Account) async {
         guard !account.isClosed else { return }
         account.isClosed = true
         account.record.sent = request.progress.bytes
@@ -207,13 +207,21 @@ struct Exchange {
 
     // MARK: What goes out
 
+    /// A request as it goes out.
+    struct Outgoing {
+        var request: HTTPClientRequest
+        /// The path and the query.
+        var uri: String
+        /// The rules whose secret it has and which keep tokens of its answer, by their numbers.
+        var keeping: [Int] = []
+    }
+
     /// Puts secrets into the request.
     ///
     /// - Parameter answers: Nil for one without a body.
-    /// - Returns: The request, and its path and query.
     func prepare(
         _ target: BrokerRequest, _ uri: String, _ record: inout BrokeredRequest, _ answers: Answers?
-    ) async throws -> (request: HTTPClientRequest, uri: String) {
+    ) async throws -> Outgoing {
         let isOfRule = broker.isOfRule(target.host, target.port)
         let head = request.head
         let now = Date()
@@ -236,7 +244,7 @@ struct Exchange {
         var placed = try place(SecretPlacement(first), uri, headers, body, bodyPlace, sent, target)
         if !placed.placement.wanted.isEmpty {
             let values = try await broker.secrets.letOut(placed.placement.wanted, for: target)
-            record.secrets = values.keys.sorted().map { broker.secrets.rules[$0].variable }
+            record.secrets = broker.secrets.variables(of: values.keys)
             placed = try place(
                 SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values)), uri, headers, body,
                 bodyPlace, sent, target)
@@ -248,11 +256,11 @@ struct Exchange {
             }
             try checkSource(in: placed.headers, of: placed.placement.wanted, target)
         } else if let stray = placed.placement.strays.first {
-            record.secrets = Set(placed.placement.strays.map { broker.secrets.rules[$0.number].variable }).sorted()
+            record.secrets = broker.secrets.variables(of: placed.placement.strays.map(\.number))
             record.outcome = .stray
             record.reason = broker.secrets.explanation(stray.number, target, in: stray.place, at: now)
         }
-        let name = target.host.contains(":") ? "[\(target.host)]" : target.host
+        let name = BrokerDestination.urlHost(target.host)
         var outgoing = HTTPClientRequest(
             url: "\(target.isSecure ? "https" : "http")://\(name):\(target.port)\(placed.uri)")
         outgoing.method = head.method
@@ -265,7 +273,10 @@ struct Exchange {
         } else if head.headers.contains(name: "transfer-encoding") {
             outgoing.body = .stream(request.body, length: .unknown)
         }
-        return (outgoing, placed.uri)
+        let keeping = Set(placed.placement.wanted.map { $0 % broker.secrets.rules.count })
+        return Outgoing(
+            request: outgoing, uri: placed.uri,
+            keeping: keeping.filter { !broker.secrets.rules[$0].keeps.isEmpty }.sorted())
     }
 
     private func place(
@@ -296,16 +307,16 @@ struct Exchange {
         }
     }
 
-    /// Checks what a request to AWS reads beside its path, if the path is what a rule allows.
+    /// Checks that a rule covers what a request to S3 reads beside its path.
     private func checkSource(in headers: HTTPHeaders, of wanted: Set<Int>, _ target: BrokerRequest) throws(Refusal) {
-        let rules = wanted.map { broker.secrets.rules[$0] }.filter { $0.places.contains(.aws) }
-        guard rules.contains(where: { $0.destinations.allSatisfy { $0.path != nil || !$0.covers(target) } }) else {
-            return
-        }
-        for (name, value) in headers where Self.sources.contains(name.lowercased()) {
-            var source = target
-            source.method = "GET"
-            source.path = (value.hasPrefix("/") ? "" : "/") + value.prefix { $0 != "?" }
+        let rules = wanted.map { broker.secrets.rule($0) }.filter { $0.places.contains(.aws) }
+        for (name, value) in headers where Self.sources.contains(name.lowercased()) && !rules.isEmpty {
+            guard let source = AWSSignature.source(value, of: target) else {
+                throw Refusal(
+                    status: .forbidden,
+                    reason: "\(name.lowercased()) names another bucket than \(target.host), or this is no name of a "
+                        + "server of S3: its first or second part begins with 's3'")
+            }
             guard rules.allSatisfy({ $0.covers(source) }) else {
                 throw Refusal(status: .forbidden, reason: "no rule covers what \(name.lowercased()) names")
             }
@@ -323,7 +334,7 @@ struct Exchange {
 
     /// The header `Host` as AsyncHTTPClient writes it.
     private static func host(of target: BrokerRequest) -> String {
-        let name = target.host.contains(":") ? "[\(target.host)]" : target.host
+        let name = BrokerDestination.urlHost(target.host)
         return target.port == (target.isSecure ? 443 : 80) ? name : "\(name):\(target.port)"
     }
 
@@ -347,7 +358,7 @@ struct Exchange {
         return bytes
     }
 
-    private static let ofTheConnection: Set<String> = [
+    static let ofTheConnection: Set<String> = [
         "connection", "keep-alive", "proxy-authorization", "proxy-authenticate", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade", "expect", "content-length", "http2-settings", "alt-svc",
     ]
@@ -373,105 +384,6 @@ struct Exchange {
             result.add(name: "Accept-Encoding", value: "identity")
         }
         return result
-    }
-
-    // MARK: What comes back
-
-    func carry(
-        _ outgoing: HTTPClientRequest, _ target: BrokerRequest, _ account: inout Account, _ answers: Answers
-    ) async throws {
-        let isOfRule = broker.isOfRule(target.host, target.port)
-        let address = try await broker.address(target.host, target.port)
-        var progress = account
-        defer { account = progress }
-        // There is nothing to unpack in an answer without a body.
-        let isUnpacking = isOfRule && outgoing.method != .HEAD
-        try await broker.clients.withClient(for: target.host, at: address, unpacking: isUnpacking) { client in
-            let response = try await client.execute(outgoing, deadline: .distantFuture)
-            if progress.isRepeatable, response.status == .unauthorized { throw TokenRefused() }
-            let head = try answer(response, isOfRule: isOfRule)
-            progress.record.status = Int(clamping: response.status.code)
-            let announced = head.headers.first(name: "content-length").flatMap { Int($0) }
-            let length = Self.hasBody(head, request.head) ? announced : 0
-            if length == 0 { await close(&progress) }
-            try await answers.write(.head(head))
-            try await pass(response.body, length: length, isOfRule: isOfRule, &progress, answers)
-        }
-    }
-
-    private func answer(_ response: HTTPClientResponse, isOfRule: Bool) throws -> HTTPResponseHead {
-        let coding = response.headers[canonicalForm: "content-encoding"].map { $0.lowercased() }
-        let isDecoded = isOfRule && request.head.method != .HEAD && (coding == ["gzip"] || coding == ["deflate"])
-        let transfer = response.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
-        guard StatusGuard.isStatus(Int(clamping: response.status.code)) else {
-            throw UntrustedServer(reason: "the server answers with a status that is none")
-        }
-        guard
-            !isOfRule || request.head.method == .HEAD
-                || (isDecoded || coding.allSatisfy({ $0 == "identity" })) && transfer.allSatisfy({ $0 == "chunked" })
-        else {
-            throw Refusal(
-                status: .badGateway,
-                reason: "the answer is packed with \((coding + transfer).joined(separator: ", ")), which is not looked "
-                    + "through")
-        }
-        let named = response.headers[canonicalForm: "connection"].map { $0.lowercased() }
-        var headers = HTTPHeaders()
-        for (name, value) in response.headers {
-            let lower = name.lowercased()
-            if lower == "content-length" {
-                if !isDecoded { headers.add(name: name, value: String(value)) }
-                continue
-            }
-            guard !Self.ofTheConnection.contains(lower), !named.contains(lower) else { continue }
-            if isDecoded, lower == "content-encoding" { continue }
-            headers.add(name: isOfRule ? masked(name) : name, value: isOfRule ? masked(value) : value)
-        }
-        // The encoder says no ends by itself: see ProxyHandshake.encoder().
-        let isFramed = headers.contains(name: "content-length") || request.head.version != .http1_1
-        if !request.head.isKeepAlive { headers.add(name: "Connection", value: "close") }
-        // Without the server's own words for the status, which could be a secret.
-        var head = HTTPResponseHead(
-            version: request.head.version, status: HTTPResponseStatus(statusCode: Int(clamping: response.status.code)),
-            headers: headers)
-        if !isFramed, Self.hasBody(head, request.head) {
-            head.headers.add(name: "Transfer-Encoding", value: "chunked")
-        }
-        return head
-    }
-
-    /// RFC 9112, 6.3.
-    private static func hasBody(_ answer: HTTPResponseHead, _ request: HTTPRequestHead) -> Bool {
-        request.method != .HEAD && answer.status != .noContent && answer.status != .notModified
-    }
-
-    /// What finds secrets in the answer.
-    var mask: AnswerMask { request.progress.mask.withLock(\.self) ?? broker.secrets.mask }
-
-    func masked(_ text: String) -> String {
-        var mask = mask
-        var text = text
-        let bytes = text.withUTF8 { mask.take(UnsafeRawBufferPointer($0)) } + mask.finish()
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// - Parameter length: Of the body, as far as the program knows.
-    private func pass(
-        _ body: HTTPClientResponse.Body, length: Int?, isOfRule: Bool, _ account: inout Account, _ answers: Answers
-    ) async throws {
-        var mask = mask
-        var passed = 0
-        func write(_ bytes: ByteBuffer) async throws {
-            guard bytes.readableBytes > 0 else { return }
-            passed += bytes.readableBytes
-            if let length, passed >= length { await close(&account) }
-            try await answers.write(.body(.byteBuffer(bytes)))
-        }
-        for try await piece in body {
-            account.record.received += Int64(clamping: piece.readableBytes)
-            try await write(isOfRule ? ByteBuffer(bytes: piece.withUnsafeReadableBytes { mask.take($0) }) : piece)
-        }
-        try await write(ByteBuffer(bytes: mask.finish()))
     }
 }
 #endif

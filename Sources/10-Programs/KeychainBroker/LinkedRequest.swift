@@ -38,7 +38,7 @@ struct LinkedRequest: Sendable {
             call.method.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) })
         else { throw Problem(reason: "the method is not one of HTTP, such as GET") }
         let method = call.method.uppercased()
-        let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        let authority = "\(BrokerDestination.urlHost(host)):\(port)"
         var headers: HTTPHeaders = ["Host": authority]
         for header in call.headers {
             try Self.check(header)

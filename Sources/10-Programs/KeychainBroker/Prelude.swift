@@ -141,9 +141,12 @@ final class Prelude: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // TLS waits for the other end before the connection is closed, and bytes may go on coming.
+        guard end == nil else { return }
         bytes += Self.unwrapInboundIn(data).readableBytesView
         proceed()
         guard bytes.count > Self.most else { return }
+        bytes = []
         finish(PostgresProblem("more was sent than the log-in has"))
         context.close(promise: nil)
     }

@@ -95,7 +95,7 @@ enum Program {
                 try await broker.serve(listener)
             }
         } catch {
-            await link.send(.failed("\(error)"))
+            await link.send(.failed((error as? UntrustedServer)?.reason ?? "\(error)"))
             exit(70)
         }
     }

@@ -15,8 +15,10 @@ final class RequestBroker: Sendable {
     let authority: RunAuthority
     let secrets: SecretsInUse
     let clients: ServerClients
-    let addresses = ServerAddresses()
+    let addresses: ServerAddresses
     let strangers = Strangers()
+    /// Nil if the program has a loopback interface of its own, where nobody else is.
+    private let peers: PeerUsers?
     let link: BrokerLink
     private let others: BrokerSettings.Others
     private let pinned: BrokerDestination?
@@ -32,11 +34,16 @@ final class RequestBroker: Sendable {
         authority = try RunAuthority()
         secrets = try SecretsInUse(start, link)
         (others, pinned) = (start.settings.others, start.settings.pinned)
+        addresses = ServerAddresses(isForLogin: start.settings.pinned != nil)
+        peers = start.settings.port == nil && start.settings.isProxy ? PeerUsers() : nil
         var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996.
+        tls.minimumTLSVersion = .tlsv12
         if !start.settings.authorities.isEmpty {
-            tls.additionalTrustRoots = [
-                .certificates(try NIOSSLCertificate.fromPEMBytes(Array(start.settings.authorities.utf8)))
-            ]
+            guard let authorities = try? NIOSSLCertificate.fromPEMBytes(Array(start.settings.authorities.utf8)),
+                !authorities.isEmpty
+            else { throw UntrustedServer(reason: "the file with authorities has no certificates in PEM") }
+            tls.additionalTrustRoots = [.certificates(authorities)]
         }
         clients = ServerClients(group, tls: tls)
         self.tls = tls
@@ -139,12 +146,26 @@ final class RequestBroker: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     }
 
+    /// Another user of this machine made the connection.
+    private struct OtherUser: Error {}
+
+    /// Takes a connection that has not shown yet whose it is.
+    ///
+    /// - Throws: If another user made it. The connection is closed then.
+    func take(_ channel: any Channel) throws {
+        guard peers?.isOther(channel) != true else {
+            channel.close(promise: nil)
+            throw OtherUser()
+        }
+        strangers.add(channel)
+    }
+
     /// Waits for a connection's first request.
     private func begin(_ channel: any Channel) -> EventLoopFuture<EventLoopFuture<ProxyConnection>> {
         channel.eventLoop.makeCompletedFuture {
+            try take(channel)
             let outcome = channel.eventLoop.makePromise(of: ProxyConnection.self)
             let below = ProxyHandshake.Below()
-            strangers.add(channel)
             let operations = channel.pipeline.syncOperations
             try operations.addHandlers(
                 below.encoder, below.decoder, below.errors, ProxyHandshake(self, below: below, outcome: outcome))

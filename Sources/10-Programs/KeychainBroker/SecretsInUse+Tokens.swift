@@ -84,7 +84,7 @@ extension SecretsInUse {
             state.formerTokens = state.formerTokens.suffix(Self.mostFormer)
             state.values[number] = secret
             state.tokens[number] = token
-            guard let mask = try? Self.mask(state.values + state.formerTokens) else { return false }
+            guard let mask = try? Self.mask(state.hidden) else { return false }
             state.mask = mask
             return true
         }

@@ -22,6 +22,13 @@ final class SecretsInUse: Sendable {
         var tokens: [Int: LoginToken]
         /// The access tokens before, the last ones last.
         var formerTokens: [SecretBytes] = []
+        /// Tokens of answers, the last ones last.
+        var kept: [KeptToken] = []
+        /// How many there were in the whole run.
+        var keptCount = 0
+
+        /// All that is hidden in answers.
+        var hidden: [SecretBytes?] { values + formerTokens + kept.map(\.value) }
     }
 
     let state: Mutex<State>
@@ -46,7 +53,7 @@ final class SecretsInUse: Sendable {
 
     /// A mask that finds another secret, too.
     func mask(with other: SecretBytes) throws -> AnswerMask {
-        try Self.mask(state.withLock { $0.values + $0.formerTokens } + [other])
+        try Self.mask(state.withLock(\.hidden) + [other])
     }
 
     /// Whether a program gave the placeholder of a rule.
@@ -67,14 +74,24 @@ final class SecretsInUse: Sendable {
                 number: number, placeholder: placeholders[number],
                 places: rules[number].covers(request, now: now) ? Set(rules[number].places) : [],
                 value: values[number])
-        }
+        } + keptCandidates(for: request, at: now, values: values)
     }
+
+    /// The variables of secrets, in the order of the rules.
+    func variables(of numbers: some Sequence<Int>) -> [String] {
+        let ofRules = Set(numbers.map { $0 % rules.count })
+        var seen: Set<String> = []
+        return ofRules.sorted().map { rules[$0].variable }.filter { seen.insert($0).inserted }
+    }
+
+    /// The rule of a secret, by the number of the secret.
+    func rule(_ number: Int) -> BrokerRule { rules[number % rules.count] }
 
     /// Why a placeholder stays in a request.
     ///
     /// - Parameter place: Where it stands.
     func explanation(_ number: Int, _ request: BrokerRequest, in place: SecretPlace, at now: Date) -> String {
-        let rule = rules[number]
+        let rule = rule(number)
         let name = rule.variable
         if let until = rule.until, until <= now { return "the rule for \(name) has ended" }
         guard rule.destinations.contains(where: { $0.isHost(request.host) && $0.port == request.port }) else {
@@ -100,7 +117,8 @@ final class SecretsInUse: Sendable {
     func letOut(_ numbers: Set<Int>, for request: BrokerRequest) async throws -> [Int: SecretBytes] {
         var values: [Int: SecretBytes] = [:]
         do {
-            for numbers in Dictionary(grouping: numbers.sorted(), by: { rules[$0].variable }).values {
+            let groups = Dictionary(grouping: numbers.sorted()) { isKept($0) ? "\($0)" : rules[$0].variable }
+            for numbers in groups.values {
                 var refusal: Refusal?
                 for number in numbers {
                     do throws(Refusal) {
@@ -115,7 +133,7 @@ final class SecretsInUse: Sendable {
             }
         } catch {
             // The request does not go out, so nothing was used.
-            state.withLock { state in for number in values.keys { state.uses[number] -= 1 } }
+            state.withLock { state in for number in values.keys { state.uses[number % rules.count] -= 1 } }
             throw error
         }
         return values
@@ -126,15 +144,22 @@ final class SecretsInUse: Sendable {
     }
 
     private func allowed(_ number: Int, for request: BrokerRequest) async throws(Refusal) -> SecretBytes {
-        let rule = rules[number]
+        let rule = rule(number)
+        let ofRule = number % rules.count
         let isLeft = state.withLock { state in
-            guard rule.times.map({ state.uses[number] < $0 }) ?? true else { return false }
-            state.uses[number] += 1
+            guard rule.times.map({ state.uses[ofRule] < $0 }) ?? true else { return false }
+            state.uses[ofRule] += 1
             return true
         }
         guard isLeft else {
             throw Refusal(
-                reason: "the rule for \(rule.variable) allows \(rule.times ?? 0) requests, and they are used up")
+                reason: "the rule for \(rule.variable) has 'times \(rule.times ?? 0)', which is used up")
+        }
+        if isKept(number) {
+            // A program that has its placeholder got the rule's secret let out before.
+            if let value = keptToken(number) { return value }
+            state.withLock { $0.uses[ofRule] -= 1 }
+            throw Refusal(reason: "the token for \(rule.variable) is too long ago: have the server give another")
         }
         if let value = state.withLock({ $0.values[number] }) { return value }
         let purpose = "use \(rule.variable) at \(request.host) (\(request.method) \(request.path))"
@@ -148,7 +173,7 @@ final class SecretsInUse: Sendable {
         }
         let isMasked = state.withLock { state in
             state.values[number] = value
-            guard let mask = try? Self.mask(state.values + state.formerTokens) else { return false }
+            guard let mask = try? Self.mask(state.hidden) else { return false }
             state.mask = mask
             return true
         }

@@ -13,9 +13,13 @@ final class ServerAddresses: Sendable {
         var reason: String
     }
 
+    /// Whether it serves no program, but asks for a token of a login.
+    private let isForLogin: Bool
     private let known = Mutex<[String: (address: String, end: ContinuousClock.Instant)]>([:])
     private static let patience = Duration.seconds(30)
     private static let mostKnown = 10_000
+
+    init(isForLogin: Bool) { self.isForLogin = isForLogin }
 
     /// Returns the address of a host.
     ///
@@ -26,13 +30,15 @@ final class ServerAddresses: Sendable {
         let now = ContinuousClock.now
         if let found = known.withLock({ $0[host] }), found.end > now { return found.address }
         let addresses = await Self.lookUp(host)
-        guard !addresses.isEmpty else { throw Refusal(reason: "\(host) has no address") }
+        guard !addresses.isEmpty else {
+            throw Refusal(reason: "\(host) has no address: look at the name, or add 'at ADDRESS' to the rule")
+        }
         // One bad address among good ones is the mark of an attack, too.
         if let bad = addresses.first(where: Self.isOwn) {
             throw Refusal(
                 reason:
-                    "\(bad), the address of \(host), is of this machine or of its link: to allow it, add 'at \(bad)' to "
-                    + "a rule")
+                    "\(bad), the address of \(host), is of this machine or of its link: to allow it, "
+                    + (isForLogin ? "store the login with --address \(bad)" : "add 'at \(bad)' to a rule"))
         }
         let address = addresses[0]
         known.withLock { known in

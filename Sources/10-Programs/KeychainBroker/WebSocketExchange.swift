@@ -68,7 +68,7 @@ struct WebSocketExchange: Sendable {
             guard !placement.wanted.isEmpty else { return text }
             var record = BrokeredRequest(
                 .placed, host: target.host, port: target.port, method: target.method, path: target.path)
-            record.secrets = Set(placement.wanted.map { broker.secrets.rules[$0].variable }).sorted()
+            record.secrets = broker.secrets.variables(of: placement.wanted)
             do {
                 let values = try await broker.secrets.letOut(placement.wanted, for: target)
                 placement = SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values))
@@ -127,7 +127,7 @@ struct WebSocketExchange: Sendable {
     ) async throws -> WebSocketServer.Answer {
         let address = try await broker.address(target.host, target.port)
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri)
-        let name = target.host.contains(":") ? "[\(target.host)]" : target.host
+        let name = BrokerDestination.urlHost(target.host)
         head.headers.add(name: "Host", value: target.port == 443 ? name : "\(name):\(target.port)")
         head.headers.add(name: "Connection", value: "Upgrade")
         head.headers.add(name: "Upgrade", value: "websocket")

@@ -190,6 +190,8 @@ struct SyncProgram: ParsableCommand {
 
     private func configuration() throws -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996.
+        tls.minimumTLSVersion = .tlsv12
         if let authority {
             guard let certificates = try? NIOSSLCertificate.fromPEMFile(authority), !certificates.isEmpty else {
                 throw Failure.input(authority, "this file has no certificates in PEM, or cannot be read")

@@ -130,6 +130,10 @@ package struct AWSSignature: Sendable {
             throw Problem(
                 reason: "the request was signed at \(time), which is more than 15 minutes from now: look at the clock")
         }
+        // The end of one in a query is counted from then.
+        guard !isInQuery || age >= -60 else {
+            throw Problem(reason: "the URL was signed for \(time), which is still to come: look at the clock")
+        }
         try checkQuery(of: request)
         let kinds = request.values(of: Self.digest)
         guard !kinds.contains(where: { $0.hasPrefix("STREAMING-") && !$0.hasPrefix("STREAMING-UNSIGNED") }) else {
@@ -255,6 +259,35 @@ package struct AWSSignature: Sendable {
             }
         }
         return result
+    }
+}
+
+extension AWSSignature {
+    /// Returns the request that reads what a copy reads.
+    ///
+    /// A server of S3 has the bucket in the path, or as the first name of its host ("Virtual hosting of buckets" in the
+    /// user guide of Amazon S3). There, only the same bucket can be named, because other buckets have other hosts.
+    ///
+    /// - Parameters:
+    ///   - value: Of a header such as `x-amz-copy-source`: `BUCKET/KEY`, perhaps with a slash before it.
+    ///   - request: The copy.
+    /// - Returns: Nil if the bucket is another one, or the host does not tell how it is addressed.
+    package static func source(_ value: String, of request: BrokerRequest) -> BrokerRequest? {
+        let path = String((value.hasPrefix("/") ? value.dropFirst() : value[...]).prefix { $0 != "?" })
+        let names = request.host.split(separator: ".")
+        let isOfService = names.prefix(2).map { $0.hasPrefix("s3") }
+        var source = request
+        source.method = "GET"
+        switch (isOfService.first, isOfService.last) {
+        case (true, false):
+            source.path = "/" + path
+            return source
+        case (_, true) where names.count > 2:
+            guard let slash = path.firstIndex(of: "/"), path[..<slash] == names[0] else { return nil }
+            source.path = String(path[slash...])
+            return source
+        default: return nil
+        }
     }
 }
 

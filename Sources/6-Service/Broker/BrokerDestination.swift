@@ -49,6 +49,12 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
         self.path = path.isEmpty || path == "/*" ? nil : path
     }
 
+    /// The host as a URL has it.
+    package var urlHost: String { Self.urlHost(host) }
+
+    /// A host as a URL has it: an address of IPv6 is in brackets (RFC 3986, 3.2.2).
+    package static func urlHost(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+
     /// Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
     ///
     /// - Returns: The host in lower case, without a dot at its end; nil if it is none.
@@ -93,7 +99,7 @@ package struct BrokerDestination: Codable, Sendable, Equatable {
             guard inet_ntop(family, bytes, &room, socklen_t(clamping: INET6_ADDRSTRLEN)) != nil else { break }
             return String(decoding: room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        throw BrokerRule.Problem("has '\(text)' as an IP address")
+        throw BrokerRule.Problem("has '\(text)' as an IP address: write one such as 127.0.0.1 or ::1")
     }
 
     package func covers(_ request: BrokerRequest) -> Bool {

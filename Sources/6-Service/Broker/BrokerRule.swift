@@ -21,6 +21,8 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     package var end: String?
     /// Whether a person is asked before the first use.
     package var isAsking: Bool
+    /// The members of answers in JSON that are tokens, which the program gets placeholders for.
+    package var keeps: [String]
 
     /// The longest name of a variable, in bytes: a person reads it.
     package static let longestVariable = 64
@@ -36,7 +38,7 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     package init(variable: String, reference: String) {
         self.variable = variable
         self.reference = reference
-        (destinations, places, methods, isAsking) = ([], [], [], false)
+        (destinations, places, methods, isAsking, keeps) = ([], [], [], false, [])
     }
 
     /// Reads a rule from a command line: `NAME=REFERENCE to URL…`, and words with which it is narrower.
@@ -67,9 +69,10 @@ package struct BrokerRule: Codable, Sendable, Equatable {
                 try limit(to: count)
             case "until": try end(at: try value(), now)
             case "ask": isAsking = true
+            case "keeps": for name in try value().split(separator: ",") { try keep(String(name)) }
             default:
                 throw Problem(
-                    "has the word '\(word)': use 'to', 'at', 'in', 'methods', 'times', 'until' and 'ask'")
+                    "has the word '\(word)': use 'to', 'at', 'in', 'methods', 'times', 'until', 'ask' and 'keeps'")
             }
         }
         try finish()
@@ -82,12 +85,27 @@ package struct BrokerRule: Codable, Sendable, Equatable {
     /// Sets the address to dial for the last server.
     package mutating func dial(_ text: String) throws(Problem) {
         guard !destinations.isEmpty else { throw Problem("has 'at' before 'to URL'") }
-        destinations[destinations.count - 1].address = try BrokerDestination.address(text)
+        let (address, host) = (try BrokerDestination.address(text), destinations[destinations.count - 1].host)
+        // The certificate would be that of the address that is dialled.
+        if let named = try? BrokerDestination.address(host), named != address {
+            throw Problem("has 'at \(text)' for the address \(host): name the server that its certificate names")
+        }
+        destinations[destinations.count - 1].address = address
     }
 
     package mutating func add(place text: String) throws(Problem) { places.append(try SecretPlace(text)) }
 
     package mutating func add(method text: String) throws(Problem) { methods.append(try Self.method(text)) }
+
+    /// - Parameter name: Of a member of an answer in JSON.
+    package mutating func keep(_ name: String) throws(Problem) {
+        guard (1...Self.longestVariable).contains(name.utf8.count), name.utf8.allSatisfy(SecretPlace.isTokenByte) else {
+            throw Problem(
+                "keeps '\(name)': use names of members of an answer, such as access_token, with up to "
+                    + "\(Self.longestVariable) bytes")
+        }
+        keeps.append(name)
+    }
 
     package mutating func limit(to count: Int) throws(Problem) {
         guard count > 0 else { throw Self.wrong(times: "\(count)") }
@@ -113,8 +131,8 @@ package struct BrokerRule: Codable, Sendable, Equatable {
         guard destinations.count == 1 else {
             throw Problem("names a PostgreSQL server and another one: write a rule with a variable for each")
         }
-        guard places.isEmpty, methods.isEmpty else {
-            throw Problem("has 'in' or 'methods', which a log-in at PostgreSQL does not have: leave it out")
+        guard places.isEmpty, methods.isEmpty, keeps.isEmpty else {
+            throw Problem("has 'in', 'methods' or 'keeps', which a log-in at PostgreSQL does not have: leave it out")
         }
     }
 
@@ -256,9 +274,9 @@ package enum SecretPlace: Codable, Sendable, Equatable, Hashable {
     ]
 
     /// RFC 9110, 5.6.2.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x61...0x7A: true
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }

@@ -11,6 +11,12 @@ package struct RulesFile: Sendable, Equatable {
     /// The most rules.
     package static let mostRules = 100
 
+    /// The folder of a file of this name; the file itself if it has another name.
+    package static func place(of path: String) -> String {
+        let ending = "/" + name
+        return path.hasSuffix(ending) && path != ending ? String(path.dropLast(ending.count)) : path
+    }
+
     package var others: BrokerSettings.Others
     package var rules: [BrokerRule]
 
@@ -51,7 +57,7 @@ package struct RulesFile: Sendable, Equatable {
         }
         let table = try FileTable(
             place, members,
-            known: ["ask", "at", "in", "methods", "secret", "times", "to", "until", "variable"])
+            known: ["ask", "at", "in", "keeps", "methods", "secret", "times", "to", "until", "variable"])
         guard let variable = try table.text("variable") else { throw table.lacks("variable", "\"NAME\"") }
         guard let secret = try table.text("secret") else {
             throw table.lacks("secret", "\"keychain://SERVICE/ACCOUNT\"")
@@ -67,6 +73,7 @@ package struct RulesFile: Sendable, Equatable {
             }
             for name in try table.texts("in") ?? [] { try rule.add(place: name) }
             for name in try table.texts("methods") ?? [] { try rule.add(method: name) }
+            for name in try table.texts("keeps") ?? [] { try rule.keep(name) }
             if let value = table["times"] {
                 guard case .number(let count) = value else { throw table.wrong("times", value, "a number") }
                 try rule.limit(to: count)

@@ -71,6 +71,23 @@ import Testing
             ], "\(text)")
     }
 
+    /// The same with Swift's URLSession, and with AsyncHTTPClient, which read authorities from the system's file alone.
+    @Test func swiftUsesWhatItDoesNotHave() throws {
+        let client = URL(filePath: Worker.executable).deletingLastPathComponent().appending(path: "WebClientWorker")
+            .path
+        let text = try lines(
+            """
+            mkdir project; cd project
+            keychain run --isolated --broker "TOKEN=keychain://api/token to https://api.example.test:$tls at 127.0.0.1" \\
+                --broker-authority ../server/authority.pem -- '\(client)' api.example.test:$tls stop > ../out 2> ../err &
+            until grep -q kept ../out || ! kill -0 $!; do sleep 0.05; done
+            /usr/bin/python3 -B "$peers/memory_search.py" $(pgrep -x WebClientWorker) ../secret | cut -d ' ' -f 1-2 ||
+                { cat ../out ../err; exit 1; }
+            touch stop; wait $!; cat ../err; sed 's/kept.*/end/' ../out
+            """)
+        #expect(text == ["nothing in", "URLSession was let in", "AsyncHTTPClient was let in", "end"], "\(text)")
+    }
+
     /// git clones and pushes with a password that it does not have.
     @Test func git() throws {
         let text = try lines(
@@ -221,9 +238,14 @@ import Testing
             /usr/bin/python3 -B "$peers/aws_peer.py" check server/requests.jsonl $(cat id) > checked || cat server.log
             grep -v other checked | sort | uniq -c | sed 's/^ *//'; grep other checked
             # What is read beside the path has to be covered, too.
-            AWS_ACCESS_KEY_ID=$(cat id) keychain run --broker "AWS_SECRET_ACCESS_KEY=keychain://api/token to \\
-                https://api.example.test:$tls/b/* at 127.0.0.1 in aws" --broker-authority server/authority.pem -- \\
-                env -u SECRET /usr/bin/python3 -B "$peers/aws_peer.py" copy api.example.test:$tls 2> err || cat err
+            copy() {
+                AWS_ACCESS_KEY_ID=$(cat id) keychain run --broker "AWS_SECRET_ACCESS_KEY=keychain://api/token to \\
+                    https://$1 at 127.0.0.1 in aws" --broker-authority server/authority.pem -- \\
+                    env -u SECRET /usr/bin/python3 -B "$peers/aws_peer.py" copy $2 $3 2> err || cat err
+            }
+            copy s3.example.test:$tls/b/* s3.example.test:$tls path
+            copy bucket.s3.example.test:$tls s3.example.test:$tls virtual
+            copy api.example.test:$tls api.example.test:$tls path
             # The program writes the placeholder of its key in the place of an identifier.
             keychain run --broker "KEY=keychain://api/token $place" --broker-authority server/authority.pem -- sh -c '
                 curl -sS -o /dev/null -H "Authorization: AWS4-HMAC-SHA256 Credential=$KEY/20261130/r/s3/aws4_request, \\
@@ -248,7 +270,11 @@ import Testing
         let outcomes = Array(repeating: "placed", count: 8) + ["refused", "placed", "refused"]
         #expect(
             text == refused + signed.map { "2 \($0)" } + ["PUT other True False 2", "PUT other True False 2"]
-                + ["b/one sent", "other/one refused", "0"]
+                + [
+                    "path b/one sent, other/one refused, b/b/one sent, public/b/one refused",
+                    "virtual bucket/one sent, other/one refused, bucket/b/one sent, public/bucket/one refused",
+                    "path b/one refused, other/one refused, b/b/one refused, public/b/one refused", "0",
+                ]
                 + [outcomes.joined(separator: " ") + " AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID"],
             "\(text.joined(separator: "\n"))")
     }
@@ -320,6 +346,25 @@ import Testing
         #expect(text == ["True False True True"], "\(text)")
     }
 
+    /// Another user of the machine is not spoken with, whatever they know.
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user")) func otherUsers() throws {
+        let text = try lines(
+            """
+            cat > ask.py << 'END'
+            import os, socket, sys, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ['HTTPS_PROXY'])
+            if sys.argv[1] == 'other': os.setgroups([]); os.setgid(65534); os.setuid(65534)
+            with socket.create_connection(('127.0.0.1', proxy.port), 20) as one:
+                try:
+                    one.sendall(b'GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
+                    print(one.recv(12).decode() or 'closed')
+                except ConnectionError: print('closed')
+            END
+            brokered ' at 127.0.0.1' sh -c 'for user in other same other; do /usr/bin/python3 -B ask.py $user; done' 2> err || cat err
+            """)
+        #expect(text == ["closed", "HTTP/1.1 407", "closed"], "\(text)")
+    }
+
     /// A password is the right one in each of its characters.
     @Test func passwordsThatAreAlmostRight() throws {
         let text = try lines(
@@ -362,7 +407,7 @@ import Testing
         #expect(
             text == [
                 "200_200_403_200_",
-                "keychain: GET to api.example.test: the rule for TOKEN allows 2 requests, and they are used up",
+                "keychain: GET to api.example.test: the rule for TOKEN has 'times 2', which is used up",
                 "keychain: TOKEN: POST to api.example.test: the rule for TOKEN is for GET alone",
                 "200_",
                 "keychain: TOKEN: GET to api.example.test: the rule for TOKEN has ended",

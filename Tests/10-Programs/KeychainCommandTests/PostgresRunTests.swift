@@ -68,7 +68,7 @@ import Testing
             """#)
         #expect(
             text == [
-                "app|shop", "same", "nothing in", "keychain: PGPASSWORD went to db.example.test:PORT 4 times", "0",
+                "app|shop", "same", "nothing in", "keychain: PGPASSWORD logged in at db.example.test:PORT 4 times", "0",
                 "4 placed LOGIN /shop ",
             ], "\(text)")
     }
@@ -151,7 +151,7 @@ import Testing
             "the rule is for the user app, and the program asks for another one",
             "the rule is for the database shop, and the program asks for another one",
             "the broker makes no connection for replication",
-            "the rule for PGPASSWORD allows 2 requests, and they are used up"
+            "the rule for PGPASSWORD has 'times 2', which is used up"
         )
         let place = "keychain: PGPASSWORD: LOGIN to db.example.test, port PORT: "
         #expect(
@@ -194,6 +194,19 @@ import Testing
         #expect(text[6].contains("is of this machine or of its link"))
         #expect(text[7] == #"the server says: database "missing" does not exist"#)
         #expect(text[8] == #"the server says: password authentication failed for user "app""#)
+    }
+
+    /// A session does not go on after its rule has ended.
+    @Test func aRuleEndsItsSessions() throws {
+        let text = try lines(
+            """
+            brokered "postgres://app@db.example.test:$port/shop at 127.0.0.1 until 8s" -- sh -c '
+                psql -qXAt -c "SELECT 1" -c "SELECT pg_sleep(250)" 2>&1 | head -n 2
+                psql -qXAt -c "SELECT 1" 2>&1 | tail -n 1 | sed "s/.*keychain: //"' 2> err || cat err
+            """)
+        #expect(text.count == 3 && text.first == "1", "\(text)")
+        #expect(text.dropFirst().first?.contains("closed the connection") == true, "\(text)")
+        #expect(text.last == "the rule for PGPASSWORD has ended", "\(text)")
     }
 
     /// A server that is gone and comes back, and a broker that is killed.
@@ -240,19 +253,21 @@ import Testing
         let outcome = try script(
             """
             shop -- sh -c '
-                for n in $(seq \(19 + count)); do
+                for n in $(seq \(21 + count)); do
                     /usr/bin/python3 -B "$0/postgres_attack.py" login "$PGPORT" app shop "$PGPASSWORD"; done
                 ' "$peers" > out 2> err
+            [ -s server/proofs ] && grep -qiF -f server/proofs out && echo proof
             grep -c keychain: out; grep -cx 'in\\|version in' out; grep -cF "$(cat secret)" out err server/lies
-            grep 'keychain-broker ended' err; keychain audit --broker --json | wc -l; head -19 out
+            grep 'keychain-broker ended' err; keychain audit --broker --json | wc -l; head -21 out
             """, begin: begin)
         let text = outcome.text.split(separator: "\n").map(String.init)
         #expect(
-            text.prefix(6) == ["\(19 + count)", "0", "out:0", "err:0", "server/lies:0", "\(19 + count)"],
+            text.prefix(6) == ["\(21 + count)", "0", "out:0", "err:0", "server/lies:0", "\(21 + count)"],
             "\(outcome.text)\(outcome.errors)")
         let reasons = [
             "no password and", "password itself", "md5", "GSSAPI", "no password and", "did not prove", "malformed",
-            "malformed", "1 iterations", "4000000000 iterations", "malformed", "malformed", "no place", "message", "",
+            "malformed", "1 iterations", "4000000000 iterations", "malformed", "malformed", "no place", "", "",
+            "the server says: no", "log-in",
             "ended the connection", "does not speak TLS", "more than the answer", "does not speak TLS",
         ]
         for (line, reason) in zip(text.dropFirst(6), reasons) where !reason.isEmpty {

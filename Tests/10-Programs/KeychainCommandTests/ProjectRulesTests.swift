@@ -69,7 +69,7 @@ import Testing
     }
 
     private static let refused = "keychain: ~/project/.keychain-broker.toml: its rules are not "
-    private static let remedy = "look at it and say `keychain broker approve ~/project`"
+    private static let remedy = "read it, and run `keychain broker approve ~/project`"
 
     /// What is approved works, one byte more does not, and what was approved before shows what is new.
     @Test func oneContentIsApproved() throws {
@@ -82,7 +82,7 @@ import Testing
             run --summary -- sh -c 'curl -sS -o /dev/null -w "%{http_code}\\n" \\
                 -H "Authorization: Bearer $TOKEN" https://api.example.test:'$port'/allowed/echo
                 curl -sS -o /dev/null https://api.example.test:'$other'/echo 2> /dev/null' 2> err
-            grep -v connection err | sed "s/:[0-9]*//2"
+            grep -v connection err | sed "s/:[0-9][0-9]*//"
             grep -c '\(Self.secret)' server/requests.jsonl
             keychain broker list | cut -f 1,3 | short
             (cat project/.keychain-broker.toml; echo 'methods = "GET"') > new; cat new > project/.keychain-broker.toml
@@ -102,7 +102,7 @@ import Testing
                 "  other servers: none can be reached",
                 "The vault has no passcode: any program of yours could approve these rules, too.",
                 "Type 'approve' to go on: approve", "200", "keychain: TOKEN went to api.example.test once",
-                "keychain: 1 request to api.example.test was refused", "1",
+                "keychain: requests refused: api.example.test once", "1",
                 "~/project/.keychain-broker.toml\tapproved", Self.refused + "those that you approved: " + Self.remedy,
                 "changed",
                 "0", "runs", Self.refused + "approved: " + Self.remedy, "1",
@@ -292,11 +292,12 @@ import Testing
             """)
         let path = "keychain: ~/project/.keychain-broker.toml: "
         let folder = "keychain: ~/project: "
-        let written = "may be written by other users, whose rules are not used: say `chmod go-w`"
+        let written = "may be written by other users, whose rules are not used: run `chmod go-w "
         let foreign = "belongs to another user, whose rules are not used: take a copy of your own"
         #expect(
             text == [
-                path + written, folder + written, path + written, path + foreign, folder + foreign,
+                path + written + "~/project/.keychain-broker.toml`", folder + written + "~/project`",
+                path + written + "~/project/.keychain-broker.toml`", path + foreign, folder + foreign,
                 path + "is a symbolic link: rules are in a file of the project itself",
                 path + "is not a regular file: rules are in a file of the project itself",
                 path + "is not a regular file: rules are in a file of the project itself",

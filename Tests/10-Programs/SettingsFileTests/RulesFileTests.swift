@@ -178,7 +178,8 @@ import Testing
         "to https://b",
     ]
     private static let keys = [
-        "version", "others", "rule", "variable", "secret", "to", "at", "in", "methods", "times", "until", "ask", "x",
+        "version", "others", "rule", "variable", "secret", "to", "at", "in", "methods", "times", "until", "ask",
+        "keeps", "x",
     ]
 
     private static func value(_ depth: Int) -> FileValue {

@@ -19,7 +19,8 @@ import Testing
         let now = Date(timeIntervalSince1970: 1_000)
         let rule = try BrokerRule(
             "TOKEN=keychain://api/token to https://API.example.com:8443/v1/* at 10.0.0.1\n\tto http://other.example "
-                + "in authorization,header:X-Key,json methods get,POST times 3 until 2h ask", now: now)
+                + "in authorization,header:X-Key,json methods get,POST times 3 until 2h ask keeps token,Id_Token",
+            now: now)
         #expect(rule.variable == "TOKEN")
         #expect(rule.reference == "keychain://api/token")
         #expect(rule.destinations.map(\.host) == ["api.example.com", "other.example"])
@@ -31,6 +32,7 @@ import Testing
         #expect(rule.times == 3)
         #expect(rule.until == now.addingTimeInterval(7_200))
         #expect(rule.isAsking)
+        #expect(rule.keeps == ["token", "Id_Token"])
         let copy = try JSONDecoder().decode(BrokerRule.self, from: JSONEncoder().encode(rule))
         #expect(copy == rule)
     }
@@ -48,7 +50,9 @@ import Testing
         "TOKEN=keychain://a/b to https://host twice", "TOKEN=keychain://a/b at 10.0.0.1 to https://host",
         "TOKEN=keychain://a/b to https://host at example.com", "TOKEN=keychain://a/b to https://a.*.example",
         "TOKEN=keychain://a/b to https://host methods G3T", "TOKEN=keychain://a/b to https://host/a*b",
-        "TOKEN=keychain://a/b to https://host until +1h",
+        "TOKEN=keychain://a/b to https://host until +1h", "TOKEN=keychain://a/b to https://host keeps a\"b",
+        "TOKEN=keychain://a/b to https://host keeps \(String(repeating: "k", count: 65))",
+        "TOKEN=keychain://a/b to postgres://me@host keeps token",
         "TOKEN=keychain://a/b to https://host until \(String(repeating: "0", count: 32))8h",
         "\(String(repeating: "T", count: 65))=keychain://a/b to https://host",
     ])

@@ -23,6 +23,7 @@ final class BrokerWitness: Sendable {
         var told: Set<String> = []
         var isRecordingLost = false
         var summary = RequestSummary()
+        var allowance = RecordAllowance()
     }
 
     private let state = Mutex(State())
@@ -65,8 +66,20 @@ final class BrokerWitness: Sendable {
     private func record(_ request: BrokeredRequest) {
         var request = request
         request.program = program
-        state.withLock { $0.summary.count(request) }
+        let listed = state.withLock { state in
+            state.summary.count(request)
+            return state.allowance.take(request)
+        }
         tell(request)
+        if let listed { write(listed) }
+    }
+
+    /// Records what was only counted, at the end.
+    func finish() {
+        if let rest = state.withLock({ $0.allowance.finish() }) { write(rest) }
+    }
+
+    private func write(_ request: BrokeredRequest) {
         let items = rules.filter { request.secrets.contains($0.rule.variable) }.map(\.item)
         do {
             try session.perform(RecordRequest(request, items: items))

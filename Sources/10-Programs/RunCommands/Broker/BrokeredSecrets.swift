@@ -112,6 +112,11 @@ struct BrokeredSecrets {
                 continue
             }
             let isURL = rule.variable.hasSuffix(Self.urlMark)
+            if !isURL, rule.variable != "PGPASSWORD" {
+                CommandNote.show(
+                    "\(rule.variable): psql and other programs with libpq read the password from PGPASSWORD, so call the "
+                        + "variable PGPASSWORD, unless the program reads this one".escapedForTerminal)
+            }
             if logins.count == 1 {
                 // What libpq and most other clients read.
                 for (name, value) in [
@@ -143,7 +148,7 @@ struct BrokeredSecrets {
             certificates: "\(folder.path)/\(Self.certificates)", port: places.map { _ in Isolation.port })
         let place = try process.begin(BrokerStart(settings: settings, secrets: secrets))
         let certificates = try folder.write(
-            try .text(Self.systemCertificates() + authorities + place.certificate), to: Self.certificates)
+            try .text(SystemCertificates.text() + authorities + place.certificate), to: Self.certificates)
         let proxy = "http://keychain:\(place.token)@127.0.0.1:\(place.port)"
         for name in Self.proxies { try environment.set(name, to: proxy) }
         for name in Self.exceptions { try environment.set(name, to: hasOwnLoopback ? Self.ownServers : "") }
@@ -242,7 +247,7 @@ struct BrokeredSecrets {
     /// In bytes.
     private static let shortest = 8
 
-    private static let certificates = "certificates.pem"
+    static let certificates = "certificates.pem"
     /// Variables that cannot have a placeholder.
     private static let own = Set(
         proxies + exceptions + certificateFiles + ["NODE_USE_ENV_PROXY", "PATH", "HOME"] + places)
@@ -257,24 +262,12 @@ struct BrokeredSecrets {
     private static let ownServers = "localhost,127.0.0.1,::1"
     /// Servers that are reached without the proxy: none but those of an isolated program itself.
     private static let exceptions = ["NO_PROXY", "no_proxy"]
-    /// What curl, OpenSSL, Go, Python, Node, Deno, cargo, pip, git, Swift's URLSession, gRPC, Nix and the tools of AWS
+    /// What curl, OpenSSL, Go, Python, Node, Deno, cargo, pip, git, gRPC, Nix and the tools of AWS
     /// and Google read.
     private static let certificateFiles = [
         "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT",
-        "CARGO_HTTP_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO", "URLSessionCertificateAuthorityInfoFile",
+        "CARGO_HTTP_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO",
         "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "HTTPLIB2_CA_CERTS",
         "NIX_SSL_CERT_FILE",
     ]
-
-    /// The certificates that programs of this machine trust.
-    private static func systemCertificates() -> String {
-        let places = [
-            Environment.value(of: "SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt",
-            "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
-        ]
-        for place in places.compactMap(\.self) {
-            if let bytes = try? RunInput.read(place) { return String(decoding: bytes, as: UTF8.self) + "\n" }
-        }
-        return ""
-    }
 }

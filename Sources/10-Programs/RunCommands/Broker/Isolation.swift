@@ -61,12 +61,12 @@ struct Isolation {
                 + "Nothing was started")
     }
 
-    private func words(showing shown: [String]) -> [String] {
+    private func words(showing shown: [String], certificates: String? = nil) -> [String] {
         [
             unshare, "--user", "--map-current-user", "--mount", "--propagation", "private", "--", tool,
             "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
             "--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent",
-        ] + places.words(showing: [own] + shown)
+        ] + places.words(showing: [own] + shown, certificates: certificates)
     }
 
     private func check() throws(Failure) {
@@ -165,7 +165,7 @@ struct Isolation {
         for number in RunSignals.passedOn { sigaddset(&blocked, number) }
         posix_spawnattr_setsigmask(&attributes, &blocked)
         let words =
-            words(showing: [folder])
+            words(showing: [folder], certificates: "\(folder)/\(BrokeredSecrets.certificates)")
             + ["--seccomp", String(IsolatedStart.link + 1), "--", own, IsolatedStart.name, program.path, "--"]
         let copied = words.map { (word: String) in strdup(word) }
         defer { for word in copied { free(word) } }

@@ -70,8 +70,10 @@ struct IsolationPlaces {
 
     /// What bwrap is told: each mount covers those before it.
     ///
-    /// - Parameter shown: Further files and folders that the program may read.
-    func words(showing shown: [String]) -> [String] {
+    /// - Parameters:
+    ///   - shown: Further files and folders that the program may read.
+    ///   - certificates: The file that takes the place of the system's; nil for none.
+    func words(showing shown: [String], certificates: String?) -> [String] {
         // The user root needs no rights to write settings of the kernel below /proc. What is opened through
         // /proc/self/fd is on another mount.
         var words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
@@ -84,6 +86,11 @@ struct IsolationPlaces {
         words += ["--ro-bind-try", "/run/current-system", "/run/current-system"]
         for place in writable.sorted() { words += ["--bind", place, place] }
         for place in shown { words += ["--ro-bind", place, place] }
+        if let certificates {
+            for place in Set(SystemCertificates.places.compactMap(Self.real)).sorted() {
+                words += ["--ro-bind", certificates, place]
+            }
+        }
         for place in hidden {
             var info = stat()
             if stat(place, &info) == 0, info.st_mode & S_IFMT == S_IFDIR {

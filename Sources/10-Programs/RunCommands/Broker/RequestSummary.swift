@@ -8,6 +8,8 @@ struct RequestSummary: Sendable {
         var variable: String
         var outcome: BrokeredRequest.Outcome
         var name: String
+        /// Whether it was a log-in at a database, and no request.
+        var isLogIn = false
     }
 
     private var counts: [Server: Int] = [:]
@@ -21,7 +23,8 @@ struct RequestSummary: Sendable {
         let isUsual = request.port == 443 || request.port == 80
         let name = isUsual ? request.host : "\(request.host):\(request.port)"
         for variable in request.outcome == .placed ? request.secrets : [""] {
-            var server = Server(variable: variable, outcome: request.outcome, name: name)
+            var server = Server(
+                variable: variable, outcome: request.outcome, name: name, isLogIn: request.method == "LOGIN")
             if counts[server] == nil, counts.count >= Self.mostServers { server.name = Self.others }
             counts[server, default: 0] += 1
         }
@@ -32,36 +35,36 @@ struct RequestSummary: Sendable {
         var lines: [String] = []
         var seen: Set<String> = []
         for variable in variables where seen.insert(variable).inserted {
-            let servers = servers(.placed, variable)
-            lines.append(
-                servers.isEmpty
-                    ? "\(variable) was not used"
-                    : "\(variable) went to " + Self.list(servers) { "\($0) \($1 == 1 ? "once" : "\($1) times")" })
+            let before = lines.count
+            for (isLogIn, verb) in [(false, "went to"), (true, "logged in at")] {
+                let servers = servers(.placed, variable, isLogIn)
+                if !servers.isEmpty { lines.append("\(variable) \(verb) \(Self.list(servers))") }
+            }
+            if lines.count == before { lines.append("\(variable) was not used") }
         }
-        for (outcome, one, many) in [
-            (BrokeredRequest.Outcome.refused, "was refused", "were refused"), (.failed, "failed", "failed"),
-            (.stray, "had a placeholder where no rule has it", "had a placeholder where no rule has it"),
+        for (outcome, what) in [
+            (BrokeredRequest.Outcome.refused, "refused"), (.failed, "failed"),
+            (.stray, "with a placeholder where no rule has it"),
         ] {
-            let servers = servers(outcome, "")
-            guard !servers.isEmpty else { continue }
-            let sum = servers.reduce(0) { $0 + $1.count }
-            let text = Self.list(servers) { servers.count == 1 ? $0 : "\($0) (\($1))" }
-            lines.append("\(sum) \(sum == 1 ? "request" : "requests") to \(text) \(sum == 1 ? one : many)")
+            for (isLogIn, kind) in [(false, "requests"), (true, "log-ins")] {
+                let servers = servers(outcome, "", isLogIn)
+                if !servers.isEmpty { lines.append("\(kind) \(what): \(Self.list(servers))") }
+            }
         }
         return lines
     }
 
     /// Those with the most requests first.
-    private func servers(_ outcome: BrokeredRequest.Outcome, _ variable: String) -> [(name: String, count: Int)] {
-        counts.filter { $0.key.outcome == outcome && $0.key.variable == variable }
+    private func servers(
+        _ outcome: BrokeredRequest.Outcome, _ variable: String, _ isLogIn: Bool
+    ) -> [(name: String, count: Int)] {
+        counts.filter { $0.key.outcome == outcome && $0.key.variable == variable && $0.key.isLogIn == isLogIn }
             .map { (name: $0.key.name, count: $0.value) }
             .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
     }
 
-    private static func list(
-        _ servers: [(name: String, count: Int)], _ text: (String, Int) -> String
-    ) -> String {
-        let named = servers.prefix(mostNamed).map { text($0.name, $0.count) }
+    private static func list(_ servers: [(name: String, count: Int)]) -> String {
+        let named = servers.prefix(mostNamed).map { "\($0.name) \($0.count == 1 ? "once" : "\($0.count) times")" }
         let rest = servers.count - named.count
         return (named + (rest > 0 ? ["\(rest) others"] : [])).joined(separator: ", ")
     }

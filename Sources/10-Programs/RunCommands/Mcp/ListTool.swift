@@ -65,7 +65,7 @@ struct ListTool: McpTool {
         Rule(
             name: rule.variable, placeholder: BrokerCalls.placeholder(rule.variable),
             servers: rule.destinations.map { server in
-                let host = server.host.contains(":") ? "[\(server.host)]" : server.host
+                let host = server.urlHost
                 let port = server.port == (server.isSecure ? 443 : 80) ? "" : ":\(server.port)"
                 return "\(server.isSecure ? "https" : "http")://\(host)\(port)\(server.path ?? "/*")"
             },

@@ -15,7 +15,8 @@ struct McpCommand: DocumentedCommand {
         passwords made. No answer has a secret.
 
         A rule of --broker is that of `keychain run`: NAME=REFERENCE to URL, and then: at ADDRESS, in PLACE \
-        (authorization, header:NAME, path, query, form, json), methods GET,POST, times NUMBER, until TIME, ask. The \
+        (authorization, header:NAME, path, query, form, json), methods GET,POST, times NUMBER, until TIME, ask, keeps \
+        MEMBER. The \
         agent writes {{NAME}} where the secret belongs. keychain-broker puts it into the request if the rule covers it, \
         and takes it out of the answer. Servers that no rule names are refused. `keychain audit --broker` shows the \
         requests.

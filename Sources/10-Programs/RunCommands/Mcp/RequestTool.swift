@@ -66,8 +66,18 @@ struct RequestTool: McpTool {
             longest: try arguments.number("max_bytes", in: 1...Self.longest) ?? Self.usualLength,
             seconds: try arguments.number("timeout_seconds", in: 1...Self.longestTime) ?? Self.usualTime)
         let body = try Self.body(arguments)
+        let names = broker.rules.map(\.variable)
+        for text in [request.url] + request.headers.map(\.value) {
+            guard let unknown = Self.unknown(text, names) else { continue }
+            throw McpArguments.wrong("{{\(unknown)}} is no secret of list_secrets: nothing was sent")
+        }
         let (answer, bytes) = try broker.make(request, body, call)
         return Self.result(answer, bytes)
+    }
+
+    /// What has the form of a placeholder of no secret. A body may have such text of its own.
+    private static func unknown(_ text: String, _ names: [String]) -> String? {
+        text.matches(of: /\{\{([A-Z_][A-Z0-9_]*)\}\}/).map { String($0.1) }.first { !names.contains($0) }
     }
 
     private static func headers(_ arguments: McpArguments) throws(Failure) -> [BrokerCall.Header] {

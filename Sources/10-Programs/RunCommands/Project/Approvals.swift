@@ -8,7 +8,7 @@ import KeychainModel
 import StatusCodes
 import VaultInterface
 
-/// That the owner of the vault approved the rules of a project.
+/// The owner's approval of a project's rules.
 struct Approval: Codable {
     /// Of the file, SHA-256 in hexadecimal digits.
     var digest: String
@@ -81,7 +81,7 @@ struct Approvals {
         do throws(VaultError) {
             value = try session.perform(CopyItems(query, includingValues: true)).first?.value
         } catch {
-            // One that needs a person is none of these.
+            // Reading an approval never needs a person, so this item is none.
             guard error == .itemNotFound else { throw error }
         }
         guard let service = item.text(.service), let value,
@@ -145,7 +145,7 @@ struct Approvals {
         guard state != .approved else { return }
         throw Failure(
             status: errSecAuthFailed, exitCode: ExitStatus.other,
-            "\(file.path.escapedForTerminal): \(Self.reason(state)): look at it and say `\(Self.remedy(file.path))`")
+            "\(file.path.escapedForTerminal): \(Self.reason(state)): read it, and run `\(Self.remedy(file.path))`")
     }
 
     static func reason(_ state: ApprovalState) -> String {
@@ -160,9 +160,7 @@ struct Approvals {
     }
 
     static func remedy(_ path: String) -> String {
-        let standard = "/" + RulesFile.name
-        let place = path.hasSuffix(standard) && path != standard ? String(path.dropLast(standard.count)) : path
-        return "keychain broker approve \(ShellWord.quoted(place) ?? "FOLDER")"
+        "keychain broker approve \(ShellWord.quoted(RulesFile.place(of: path)) ?? "FOLDER")"
     }
 
     // MARK: Changes

@@ -12,7 +12,7 @@ struct BrokerCommand: DocumentedCommand {
     static let details = """
         A project can have rules for `keychain run --project` and `keychain mcp --project`, in the file \
         .keychain-broker.toml in its folder. Whoever writes the project writes them, and so may a program that runs \
-        in it. So they count only after the owner of the vault approved them, each content once.
+        in it. So they take effect only after the owner of the vault approved them, and every change needs a new approval.
 
         Each approval is an item of its own, `broker-approval/PATH`.
         """
@@ -95,8 +95,10 @@ struct ApproveRulesCommand: DocumentedCommand {
     /// The lines with marks: what is new, and what was approved before and is gone.
     static func changes(from former: [String]?, to words: [String]) -> [String] {
         guard let former else { return words.map { "  \($0)" } }
-        let gone = former.filter { !words.contains($0) }.map { "- \(RuleWords.visible($0))" }
-        return gone + words.map { former.contains($0) ? "  \($0)" : "+ \($0)" }
+        // Texts that Unicode takes for equal may name different secrets.
+        func has(_ lines: [String], _ line: String) -> Bool { lines.contains { $0.utf8.elementsEqual(line.utf8) } }
+        let gone = former.filter { !has(words, $0) }.map { "- \(RuleWords.visible($0))" }
+        return gone + words.map { has(former, $0) ? "  \($0)" : "+ \($0)" }
     }
 }
 
@@ -144,7 +146,7 @@ struct ListApprovalsCommand: DocumentedCommand {
 }
 
 struct RevokeApprovalCommand: DocumentedCommand {
-    static let summary = "Approve the rules of a project no more."
+    static let summary = "Withdraw the approval of a project's rules."
     static let details = """
         Programs that run with the rules go on with them. The next `keychain run --project` refuses them.
         """
@@ -172,6 +174,7 @@ struct RevokeApprovalCommand: DocumentedCommand {
         }
         throw Failure(
             status: errSecItemNotFound,
-            "no rules of '\(place.escapedForTerminal)' are approved: `keychain broker list` shows what is")
+            "no rules of \((paths.first ?? place).escapedForTerminal) are approved: `keychain broker list` shows what is"
+        )
     }
 }

@@ -23,7 +23,7 @@ struct ProjectFile {
     /// - Parameter place: The folder of the project, or the file itself.
     init(at place: String) throws(Failure) {
         let (folder, name) = try Self.place(place)
-        path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+        path = Self.path(folder, name)
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw .file("open", folder, errno) }
         defer { close(directory) }
@@ -57,7 +57,11 @@ struct ProjectFile {
     /// Returns the path that a file of rules at this place has.
     static func path(at place: String) throws(Failure) -> String {
         let (folder, name) = try self.place(place)
-        return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+        return path(folder, name)
+    }
+
+    private static func path(_ folder: String, _ name: String) -> String {
+        folder == "/" ? "/\(name)" : "\(folder)/\(name)"
     }
 
     private static func place(_ place: String) throws(Failure) -> (folder: String, name: String) {
@@ -92,7 +96,10 @@ struct ProjectFile {
             throw .input(path, "belongs to another user, whose rules are not used: take a copy of your own")
         }
         guard info.st_mode & 0o002 == 0, info.st_mode & 0o020 == 0 || isOfNobodyElse(info.st_gid) else {
-            throw .input(path, "may be written by other users, whose rules are not used: say `chmod go-w`")
+            throw .input(
+                path,
+                "may be written by other users, whose rules are not used: run `chmod go-w "
+                    + "\(ShellWord.quoted(path) ?? "FILE")`")
         }
     }
 

@@ -27,6 +27,9 @@ enum RuleWords {
         let kind = rule.login == nil ? "request" : "log-in"
         parts.append(
             rule.times.map { "at most \($0) \(kind)\($0 == 1 ? "" : "s") a run" } ?? "any number of \(kind)s")
+        if !rule.keeps.isEmpty {
+            parts.append("placeholders for the tokens \(shown(rule.keeps.joined(separator: ", "))) in its answers")
+        }
         if let end = rule.end { parts.append("until \(shown(end))") }
         parts.append(rule.isAsking ? "a person is asked first" : "nobody is asked")
         return parts.joined(separator: "; ")
@@ -59,8 +62,7 @@ enum RuleWords {
 
     /// The folder of the file, or the file if it has another name than all: the beginning and the end.
     private static func shortened(_ path: String) -> String {
-        let standard = "/" + RulesFile.name
-        let place = path.hasSuffix(standard) && path != standard ? String(path.dropLast(standard.count)) : path
+        let place = RulesFile.place(of: path)
         let scalars = Array(shown(place).unicodeScalars)
         guard scalars.count > 64 else { return shown(place) }
         var text = String.UnicodeScalarView()
@@ -119,7 +121,7 @@ enum RuleWords {
 
     private static func hostAndPort(_ server: BrokerDestination) -> String {
         let port = server.port == (server.isSecure ? 443 : 80) ? "" : ":\(server.port)"
-        return "\(server.host.contains(":") ? "[\(server.host)]" : server.host)\(port)"
+        return server.urlHost + port
     }
 
     private static func address(_ server: BrokerDestination) -> String {

@@ -102,6 +102,9 @@ struct RunCheck {
 
     /// The command that stores the secret.
     private static func command(for reference: SecretReference) -> String {
+        if let login = LoginName(reference), let name = ShellWord.quoted(login.name) {
+            return "keychain token add \(name) --token-endpoint URL --client-id ID"
+        }
         let words = [reference.service, reference.account].map(ShellWord.quoted)
         let group = reference.group.map(ShellWord.quoted)
         guard let service = words[0], let account = words[1], group == nil || group != .some(nil) else {

@@ -37,8 +37,9 @@ struct RunCommand: DocumentedCommand {
 
         With --broker the program does not get the secret. It gets a placeholder, and a proxy that puts the secret into \
         its requests to the server that the rule names, and takes it out of the answers. A rule is NAME=REFERENCE to \
-        URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket), \
-        methods GET,POST, times NUMBER, until TIME, ask. With postgres://USER@HOST/DATABASE as URL, the broker logs in at \
+        URL, and then: at ADDRESS, in PLACE (authorization, header:NAME, path, query, form, json, websocket, aws, aws-id), \
+        methods GET,POST, times NUMBER, until TIME, ask, keeps MEMBER (of answers in JSON: the program gets placeholders \
+        of these tokens, too). With postgres://USER@HOST/DATABASE as URL, the broker logs in at \
         PostgreSQL, and the program finds it by PGHOST and the like. `keychain audit --broker` shows the requests.
 
         With --project the rules are in the file .keychain-broker.toml of a project. They count only if their present \
@@ -175,7 +176,7 @@ struct RunCommand: DocumentedCommand {
             valueName: "path"), completion: .file())
     var authority: String?
 
-    @Flag(help: "Run the program where it reaches the broker, its folder and no other process.")
+    @Flag(help: "Run the program in namespaces: no network but the broker, no vault, no other processes.")
     var isolated = false
 
     @Option(

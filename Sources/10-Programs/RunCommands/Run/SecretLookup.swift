@@ -98,7 +98,12 @@ final class SecretLookup {
         {
             _ = try session.unlockIfPossible()
         }
-        let item = try login.search.one(in: session, includingValues: false, remedies: .reference)
+        let item: StoredItem
+        do {
+            item = try login.search.one(in: session, includingValues: false, remedies: .reference)
+        } catch {
+            throw LoginStore.failure(error, login)
+        }
         identifiers.insert(item.identifier)
         groups.insert(item.accessGroup)
         let (token, secret) = try loginKeeper().token(login, StoredLogin.Need())

@@ -72,6 +72,7 @@ struct SecretRun {
             return try isolation.start(program, environment, showing: path, for: broker, output: output)
         }
         broker?.end()
+        witness?.finish()
         if isSummarizing { for line in witness?.summary ?? [] { CommandNote.show(line) } }
         return status
     }

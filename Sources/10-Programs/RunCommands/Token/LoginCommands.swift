@@ -12,6 +12,10 @@ struct LoginSummary: Encodable {
     var group: String
     /// Nil for an item that cannot be read, like all that follows.
     var endpoint: String?
+    /// The address that is dialled for it, if the login says so.
+    var address: String?
+    /// Whether the login has authorities of its own for the server.
+    var hasAuthorities: Bool?
     var client: String?
     var authentication: String?
     var scope: String?
@@ -43,6 +47,7 @@ struct LoginSummary: Encodable {
         name = item.names.account?.plain ?? ""
         group = item.accessGroup
         (endpoint, client, scope) = (login.endpoint, login.client, login.scope)
+        (address, hasAuthorities) = (login.address, login.authorities == nil ? nil : true)
         authentication = login.authentication.rawValue
         expires = login.access?.end.map(Self.moment)
         refreshed = login.access.map { Self.moment($0.issued) }
@@ -55,7 +60,7 @@ struct LoginSummary: Encodable {
         Timestamp(Date(timeIntervalSince1970: Double(seconds))).iso8601
     }
 
-    /// In one word or two.
+    /// As `keychain token list` shows it.
     var state: String { problem ?? (ended ? "ended" : failure != nil ? "failed" : refreshed == nil ? "new" : "works") }
 }
 
@@ -93,11 +98,15 @@ struct ListLoginsCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: summaries) }
         let rows = summaries.map { summary in
             [
-                summary.name, summary.endpoint.flatMap { try? TokenCall.server($0).host } ?? "", summary.client ?? "",
-                summary.state,
+                summary.name, summary.endpoint.flatMap { try? Self.host(TokenCall.server($0)) } ?? "",
+                summary.client ?? "", summary.state,
             ].map(\.escapedForTerminal)
         }
         if !rows.isEmpty { try StandardOutput.write(Table(rows, heads: ["login", "server", "client", "state"])) }
+    }
+
+    private static func host(_ server: BrokerDestination) -> String {
+        server.port == (server.isSecure ? 443 : 80) ? server.urlHost : "\(server.urlHost):\(server.port)"
     }
 
     /// None is no error.
@@ -133,6 +142,8 @@ struct LoginInfoCommand: DocumentedCommand {
         if json { return try StandardOutput.write(json: summary) }
         let facts = [
             ["login", summary.name], ["group", summary.group], ["endpoint", summary.endpoint ?? ""],
+            ["address", summary.address ?? ""],
+            ["authorities", summary.hasAuthorities == true ? "of the login, beside the system's" : ""],
             ["client", summary.client ?? ""], ["authentication", summary.authentication ?? ""],
             ["scope", summary.scope ?? ""],
             ["state", summary.state], ["refreshed", summary.refreshed ?? ""], ["expires", summary.expires ?? ""],

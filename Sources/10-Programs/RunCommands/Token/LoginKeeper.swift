@@ -69,7 +69,7 @@ final class LoginKeeper: Sendable {
         let copy = fcntl(socket, F_DUPFD_CLOEXEC, 16)
         defer { CLibrary.close(copy) }
         posix_spawn_file_actions_adddup2(&actions, copy, link)
-        // What it has to say comes over the socket: it may outlive this process, and keep no pipe open.
+        // What it has to say comes over the socket: it may outlive this process, and must not keep its pipes open.
         for number in Int32(0)...2 {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
         }

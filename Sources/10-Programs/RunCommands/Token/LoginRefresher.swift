@@ -42,6 +42,15 @@ struct LoginRefresher {
             if let failure = login.failure, let awaited, failure.attempt >= awaited {
                 throw Self.failure(failure, of: store.name)
             }
+            // A program in a loop would ask again and again.
+            if let failure = login.failure, failure.isEnd, login.lease == nil, !need.isInsisting, !need.isPrevious {
+                throw Self.failure(failure, of: store.name)
+            }
+            guard !need.isPrevious || login.previousRefreshToken != nil else {
+                throw Failure(
+                    status: errSecItemNotFound,
+                    "the login \(store.name.forTerminal) has no refresh token before the present one")
+            }
             known = known ?? login.attempt
             if let lease = login.lease, !lease.isOver(now: Self.now) {
                 guard ContinuousClock.now < end else {
@@ -81,8 +90,7 @@ struct LoginRefresher {
 
     /// Asks the server, under a lease of this process.
     private func refresh(_ login: StoredLogin, _ need: StoredLogin.Need) throws -> StoredLogin.Access {
-        // By itself, nothing uses a token again that has a successor: a server that takes that for a theft ends the
-        // login.
+        // Only --previous uses a token that has a successor: a server that takes that for a theft ends the login.
         let used = need.isPrevious ? login.previousRefreshToken ?? login.refreshToken : login.refreshToken
         let outcome = ask(login, with: used)
         guard try keep(outcome, of: login, used: used) else {
@@ -178,7 +186,9 @@ struct LoginRefresher {
             if login.previousRefreshToken != nil {
                 reason += ". If the server was set back, `keychain token get --previous` tries the refresh token before"
             }
-            reason += ". Log in again, and store the new refresh token with `keychain token add`"
+            reason +=
+                ". Log in again, and store the new refresh token with `keychain token add`; `--refresh` asks the server "
+                + "once more"
         } else {
             reason += ". The login is kept: try again later"
         }
@@ -217,7 +227,7 @@ struct LoginRefresher {
     private func record(_ answer: BrokerAnswer, _ call: TokenCall) {
         guard var record = answer.record else { return }
         record.program = program
-        record.secrets = ["refresh token"]
+        record.secrets = ["refresh token of \(store.name.name)"]
         if record.outcome == .passed { record.outcome = .placed }
         let item = AuditQuery.Item(service: StoredLogin.service, account: store.name.name)
         do {

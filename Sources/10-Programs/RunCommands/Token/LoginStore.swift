@@ -21,14 +21,19 @@ struct LoginStore: Sendable {
         do {
             item = try name.search.one(in: session, includingValues: true)
         } catch {
-            let failure = Failure(error)
-            guard failure.status == errSecItemNotFound else { throw error }
-            throw Failure(
-                status: errSecItemNotFound,
-                "there is no login \(name.forTerminal): `keychain token list` shows those that are there, and "
-                    + "`keychain token add` stores one")
+            throw Self.failure(error, name)
         }
         return Entry(item: item, login: try Self.login(of: item, name))
+    }
+
+    /// Says what to do if there is no such login.
+    static func failure(_ error: any Error, _ name: LoginName) -> Failure {
+        let failure = Failure(error)
+        guard failure.status == errSecItemNotFound else { return failure }
+        return Failure(
+            status: errSecItemNotFound,
+            "there is no login \(name.forTerminal): `keychain token list` shows those that are there, and "
+                + "`keychain token add` stores one")
     }
 
     static func login(of item: StoredItem, _ name: LoginName) throws(Failure) -> StoredLogin {

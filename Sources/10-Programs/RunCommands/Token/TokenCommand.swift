@@ -13,7 +13,7 @@ struct TokenCommand: DocumentedCommand {
     static let summary = "Keep logins that give access tokens (OAuth), and print a fresh token."
     static let details = """
         A login has a refresh token, and a server that gives access tokens for it. Many servers let a refresh token be \
-        used once: two programs that have a copy each destroy the login. Here the vault has the only one. All \
+        used once: if two programs have copies, they end the login. Here the vault has the only one. All \
         programs of the machine that use the login share the access token, and one of them at a time gets the next.
 
         `keychain run --broker` and `keychain mcp` use a login that the program itself never sees: \
@@ -78,7 +78,7 @@ struct GetTokenCommand: DocumentedCommand {
         Example("For a script", "token=$(keychain token work) || exit"),
         Example("With its end", "keychain token work --json | jq -r .expires"),
         Example("For a long upload", "keychain token work --minimum 20m"),
-        Example("After a server refused the one of now", "keychain token work --refresh"),
+        Example("After a server refused the present token", "keychain token work --refresh"),
     ]
     static let configuration: CommandConfiguration = documented("get")
 
@@ -86,8 +86,8 @@ struct GetTokenCommand: DocumentedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "For how long it has to be good: 90s, 10m or 2h. A server that gives shorter ones is asked after half of "
-                + "their time.", valueName: "time"))
+            "For how long it has to be good: 90s, 10m or 2h. If the server gives no token for so long, one in the first "
+                + "half of its time is printed, and this is said.", valueName: "time"))
     var minimum: String?
 
     @Flag(help: "Get a new one in any case.")
@@ -126,6 +126,7 @@ struct GetTokenCommand: DocumentedCommand {
     }
 
     func run() throws {
+        if choice.name == "help" { throw CleanExit.helpRequest(TokenCommand.self) }
         let prompt = RememberingPrompt(passcode.prompt)
         let session = try VaultSession.ofOwnerInPresentVault(passcode, prompt: prompt)
         let login = choice.login
@@ -133,6 +134,7 @@ struct GetTokenCommand: DocumentedCommand {
         var need = StoredLogin.Need(seconds: seconds ?? StoredLogin.usualNeed)
         need.isPrevious = previous
         if refresh || previous { need.refused = present.access?.attempt ?? 0 }
+        need.isInsisting = refresh
         let now = Int64(clamping: Date().timeIntervalSince1970.rounded(.down))
         if let access = present.access(for: need, now: now, since: present.attempt) {
             return try show(LoginToken(access), access.token.bytes)
@@ -145,6 +147,12 @@ struct GetTokenCommand: DocumentedCommand {
     }
 
     private func show(_ token: LoginToken, _ secret: SecretBytes) throws {
+        if minimum != nil, let end = token.end, let seconds {
+            let left = end - Int64(clamping: Date().timeIntervalSince1970.rounded(.down))
+            if left < seconds {
+                CommandNote.show("the server gives no token for so long: this one ends in \(left) seconds")
+            }
+        }
         let bytes = secret.withUnsafeBytes { Data.wipedWhenFreed(copying: $0) }
         if json {
             let answer = Answer(
@@ -187,7 +195,7 @@ struct AddLoginCommand: DocumentedCommand {
         Example(
             "A login that another program began",
             #"""
-            jq -r .refresh_token < tokens.json | keychain token add work \
+            jq -er .refresh_token tokens.json | keychain token add work \
                 --token-endpoint https://login.example.com/oauth/token \
                 --client-id my-client
             """#),
@@ -273,6 +281,12 @@ struct AddLoginCommand: DocumentedCommand {
             try Self.text(SecretInput.readAll($0, keepingNewline: false), "client's secret")
         }
         let token = try Self.text(SecretInput.readOnce("Refresh token: "), "refresh token")
+        let isJSON = token.bytes.withUnsafeBytes { $0.first == UInt8(ascii: "{") || $0.elementsEqual("null".utf8) }
+        guard !isJSON else {
+            throw Failure(
+                status: errSecParam,
+                "this is JSON and no refresh token: give the text of its member refresh_token alone")
+        }
         let session = try VaultSession.ofOwner(passcode)
         let name = LoginName(self.name, group: group)
         let existing = try name.search.oneIfAny(in: session)
@@ -284,6 +298,12 @@ struct AddLoginCommand: DocumentedCommand {
         login.scope = scope
         login.address = pinned
         login.authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) }
+        // It is tried if a person says so: the new one may be a mistake.
+        if existing != nil, let former = try? LoginStore(session: session, name: name).read().login,
+            former.endpoint == endpoint, former.client == client, former.refreshToken != token
+        {
+            login.previousRefreshToken = former.refreshToken
+        }
         var item = NewItem(
             itemClass: .genericPassword,
             attributes: [
@@ -293,7 +313,7 @@ struct AddLoginCommand: DocumentedCommand {
             accessGroup: try existing?.accessGroup ?? group ?? OtherTool.groupForNewItem,
             accessControl: AccessControl(protection: .afterFirstUnlockThisDeviceOnly), isSynchronizable: false,
             value: try login.value())
-        // A former refresh token is of no use, and using it can end the login.
+        // Using another former one can end the login.
         item.kept = .atMost(0)
         _ = try session.perform(PutItem(item))
     }

@@ -53,7 +53,7 @@ struct AuditCommand: DocumentedCommand {
         help: ArgumentHelp("Show only events of this password, named by its service and account.", valueName: "name"))
     var item: [String] = []
 
-    @Flag(help: "Show only what brokers of `keychain run --broker` tell of programs' requests.")
+    @Flag(help: "Show only requests that programs made through a broker, and refreshes of logins.")
     var broker = false
 
     @OptionGroup var passcode: PasscodeInput

@@ -189,6 +189,8 @@ extension StoredLogin {
         package var refused: Int64?
         /// Whether the refresh token before the present one is used, because a person says so.
         package var isPrevious = false
+        /// Whether the server is asked also if it said before that the login has ended, because a person says so.
+        package var isInsisting = false
 
         package init(seconds: Int64 = usualNeed, refused: Int64? = nil) {
             (self.seconds, self.refused) = (seconds, refused)

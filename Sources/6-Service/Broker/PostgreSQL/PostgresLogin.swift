@@ -75,7 +75,7 @@ package struct PostgresLogin: Codable, Sendable, Equatable {
 
     /// The URL of the rule, as a person reads it.
     package func url(of host: String, _ port: Int) -> String {
-        let name = host.contains(":") ? "[\(host)]" : host
+        let name = BrokerDestination.urlHost(host)
         let number = port == Self.port ? "" : ":\(port)"
         let scheme = sendsPassword ? "postgres+password" : "postgres"
         return "\(scheme)://\(Self.escaped(user))@\(name)\(number)/\(database.map(Self.escaped) ?? "*")"
@@ -89,19 +89,8 @@ package struct PostgresLogin: Codable, Sendable, Equatable {
             + "\(database.map(Self.escaped) ?? "")?sslmode=disable"
     }
 
-    /// With `%` for all that is not unreserved in RFC 3986, 2.3.
     private static func escaped(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += byte < 0x10 ? "%0" + digits : "%" + digits
-            }
-        }
-        return result
+        String(decoding: SecretForms.percent(text.utf8), as: UTF8.self)
     }
 
     /// Decides about what a program asks for.
@@ -121,7 +110,7 @@ package struct PostgresLogin: Codable, Sendable, Equatable {
         for parameter in request.parameters where !["user", "database"].contains(parameter.name) {
             // Options of the protocol are between the program and the broker.
             guard !parameter.name.hasPrefix("_pq_.") else { continue }
-            // It reads all databases of the server, whatever the rule names.
+            // A connection for replication reads all databases of the server, whatever the rule names.
             guard parameter.name != "replication" || ["false", "off", "no", "0"].contains(parameter.value) else {
                 throw PostgresProblem("the broker makes no connection for replication")
             }

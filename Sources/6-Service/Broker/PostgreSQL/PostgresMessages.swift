@@ -66,7 +66,7 @@ package enum PostgresStartup: Sendable, Equatable {
                 guard reader.isAtEnd else { break }
                 return parameters
             }
-            // Readers differ in which of two they take.
+            // Servers differ in which of two they use.
             guard let value = reader.text(), !parameters.contains(where: { $0.name == name }) else { break }
             parameters.append(PostgresParameter(name, value))
         }

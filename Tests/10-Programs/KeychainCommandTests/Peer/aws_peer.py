@@ -1,7 +1,7 @@
 """Amazon's own client for requests that `keychain run --broker` signs, and its own signer to check them.
 
     aws_peer.py ask SERVER       makes requests with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment
-    aws_peer.py copy SERVER      copies an object of the bucket `b`, and one of another
+    aws_peer.py copy SERVER STYLE   copies an object of a bucket, and some of others; STYLE is path or virtual
     aws_peer.py check FILE ID    says for each request in FILE, of broker_server.py, whether SECRET signed it for ID
 
 SERVER is HOST:PORT. Its answers are none of AWS, so the client fails after each request.
@@ -10,19 +10,21 @@ import datetime, json, os, sys, urllib.parse, urllib.request
 import boto3, botocore.auth, botocore.awsrequest, botocore.config, botocore.credentials, botocore.exceptions, botocore.parsers
 
 
-def client_for(server, name, **others):
-    settings = dict(retries={"max_attempts": 0}, connect_timeout=20, read_timeout=20, s3={"addressing_style": "path"})
+def client_for(server, name, style="path", **others):
+    settings = dict(retries={"max_attempts": 0}, connect_timeout=20, read_timeout=20, s3={"addressing_style": style})
     return boto3.client(name, region_name="eu-central-1", endpoint_url="https://" + server,
                         config=botocore.config.Config(**settings, **others))
 
 
-def copy(server):
-    for source in ["b/one", "other/one"]:
-        try: client_for(server, "s3").copy_object(Bucket="b", Key="two", CopySource=source)
-        except botocore.exceptions.ClientError as error:
-            print(source, "refused" if error.response["ResponseMetadata"]["HTTPStatusCode"] == 403 else "sent")
-        except botocore.parsers.ResponseParserError as error:
-            print(source, "refused" if "no rule covers" in str(error) else "sent")
+def copy(server, style):
+    # A client puts no shorter name into the host.
+    found, bucket = [], "b" if style == "path" else "bucket"
+    for source in [f"{bucket}/one", "other/one", f"{bucket}/b/one", f"public/{bucket}/one"]:
+        try: client_for(server, "s3", style).copy_object(Bucket=bucket, Key="two", CopySource=source)
+        except botocore.exceptions.ClientError as error: is_sent = error.response["ResponseMetadata"]["HTTPStatusCode"] != 403
+        except botocore.parsers.ResponseParserError as error: is_sent = "keychain:" not in str(error)
+        found.append(f"{source} {'sent' if is_sent else 'refused'}")
+    print(style, ", ".join(found))
 
 
 def ask(server):

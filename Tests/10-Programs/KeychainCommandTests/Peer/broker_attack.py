@@ -107,9 +107,11 @@ class Conversation:
 
 
 def tunnel(port=None, name=NAME, sni=None, patience=PATIENCE, **more):
-    conversation = Conversation(patience)
+    conversation = Conversation()
     status = conversation.connect(f"{name}:{port or PORTS['tls']}")
     if " 200" not in status: raise SystemExit(status)
+    # A tunnel itself is never refused by silence.
+    conversation.patience = patience
     return conversation.secure(sni or name, **more)
 
 

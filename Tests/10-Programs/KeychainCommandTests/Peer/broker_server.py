@@ -3,8 +3,9 @@
     broker_server.py FOLDER [http/1.1]
 
 It makes an authority, FOLDER/authority.pem, and a certificate for api.example.test, other.example.test,
-*.wild.example.test and 127.0.0.1. It prints its ports as one line of JSON: `tls` speaks HTTP/2 where python3-h2 is
-there and `http/1.1` was not said, `other` speaks HTTP/1.1 over TLS, and `plain` is clear text. It ends with its input.
+*.wild.example.test, s3.example.test, bucket.s3.example.test and 127.0.0.1. It prints its ports as one line of JSON:
+`tls` speaks HTTP/2 where python3-h2 is there and `http/1.1` was not said, `other` speaks HTTP/1.1 over TLS, and `plain`
+is clear text. It ends with its input.
 
 Each request is a line of FOLDER/requests.jsonl before its answer begins, and each frame of a WebSocket one of
 FOLDER/frames.jsonl. SECRET in the environment is the password of `alice`.
@@ -21,7 +22,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 try: import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 except ImportError: h2 = None
 
-NAMES = ["api.example.test", "other.example.test", "*.wild.example.test"]
+NAMES = ["api.example.test", "other.example.test", "*.wild.example.test", "s3.example.test",
+         "bucket.s3.example.test"]
 LONGEST_HEAD = 4 << 20
 LONGEST_RECORD = 64 << 10
 LONGEST_KEPT = 32 << 20
@@ -279,6 +281,10 @@ class Resources:
         answer.send(bytes(request.body))
         answer.is_begun = answer.is_last = True
 
+    def verbatim(self, request, answer):
+        """The body of the request, as JSON."""
+        answer.whole(200, bytes(request.body), "application/json")
+
     def token(self, request, answer):
         """As a server of OAuth 2."""
         answer.whole(200, json.dumps({
@@ -330,7 +336,7 @@ class Resources:
 
 SERVED = {"echo", "headers", "bytes", "chunks", "gzip", "deflate", "br_claimed", "base64", "percent", "json", "hex",
           "redirect", "sse", "big", "bigchunked", "upload", "basic", "early", "hang", "cut", "twolengths", "raw",
-          "token", "ws", "git"}
+          "token", "verbatim", "ws", "git"}
 resources = Resources()
 
 

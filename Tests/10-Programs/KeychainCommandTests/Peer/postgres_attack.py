@@ -91,6 +91,15 @@ def serve(folder):
         take(connection)
         connection.sendall(ok + ready)
 
+    def repeats(connection):
+        challenge(False, f"r=NONCEmore,{salt},i=4096")(connection)
+        _, final = take(connection)
+        with open(folder + "/proofs", "a") as file: file.write(final.split(b",p=")[1].decode() + "\n")
+        connection.sendall(message(b"E", b"SFATAL\0C28P01\0Mno " + final + b" " + final.hex().encode() + b"\0\0"))
+
+    def notices(connection):
+        while True: connection.sendall(message(b"N", b"") * 20_000)
+
     salt = "s=QUFBQUFBQUFBQUFBQUFBQQ=="
     lies = {
         "lets in everybody": lambda c: c.sendall(ok + ready),
@@ -108,6 +117,8 @@ def serve(folder):
         "is ready at once": lambda c: c.sendall(ready),
         "says much": lambda c: c.sendall(message(b"N", b"x" * 60000) * 3 + b"N" + b"\xff" * 4),
         "has a long message": lambda c: c.sendall(b"S" + struct.pack("!I", 2 ** 31) + b"x" * 300000),
+        "repeats the proof": repeats,
+        "says nothing without end": notices,
         "ends": lambda c: None,
     }
     listener = socket.create_server(("127.0.0.1", 0))
