@@ -27,7 +27,8 @@ traits=(--traits 'ConfigurationSupport,HTTPClientSupport,HummingbirdSupport,TLSS
 
 # The tests run in processes that take about the same time; what is in no group is in one process more.
 groups=(
-    --group 'programs=^(KeychainCommandTests[.](?!Credential|Transcript)|(Presence|SSHAgent|SystemBus)Tests[.])'
+    --group 'programs=^(KeychainCommandTests[.](?!Credential|Transcript|Broker|Isolated|Login|Mcp|Postgres|Project|Registry)|(Presence|SSHAgent|SystemBus)Tests[.])'
+    --group 'broker=^KeychainCommandTests[.](Broker|Isolated|Login|Mcp|Postgres|Project|Registry)'
     --group 'files=^((Crash|Memory|MountedFolder|PasswordFiles|ProtectedFiles|Vault)Tests[.]|KeychainCommandTests[.]Credential)'
     --group 'keys=^(Certificates|Conformance|Enclave|EnclaveKeys|KeychainServices|KeychainTesting|KeyCryptography|VaultService)Tests[.]'
 )
