@@ -93,6 +93,45 @@ import Testing
             ], "\(text)")
     }
 
+    /// A person allows a log-in elsewhere, or does not.
+    @Test func aPersonLogsIn() throws {
+        let text = try lines(
+            """
+            log_in() {
+                keychain token login "$1" $(endpoint) --device-endpoint "https://api.example.test:$tls/device" \\
+                    --client-id public --scope read 2> err
+                status=$?; sed "s/:[0-9][0-9]*//" err; echo $status
+            }
+            echo pending > server/answer
+            (until [ "$(grep -c pending server/asked)" -ge 2 ]; do sleep 0.05; done; echo allowed > server/answer) &
+            log_in work; keychain token list; good $(keychain token work)
+            second=$(keychain token work --refresh); good $second; asked
+            echo denied > server/answer; log_in other
+            echo expired > server/answer; log_in other
+            keychain token login other $(endpoint) --device-endpoint https://other.example.test/device --client-id public 2>&1
+            keychain token login other $(endpoint) --device-endpoint "https://api.example.test:$tls/api" --client-id public 2>&1
+            keychain token list | wc -l; cut -d ' ' -f 1,2 server/asked | uniq
+            """)
+        let place = [
+            "keychain: open https://api.example.test/activate in a browser",
+            "keychain: and type the code, or compare it: WDJB-MJHT",
+        ]
+        #expect(
+            text == place + [
+                "keychain: logged in: `keychain token work` prints an access token", "0",
+                "work\tapi.example.test\tpublic\tworks", "200", "200", "[('granted', 1)]",
+            ] + place + [
+                "keychain: no login was stored: api.example.test says that the log-in was not allowed: access_denied",
+                "51",
+            ] + place + [
+                "keychain: no login was stored: api.example.test says that nobody allowed the log-in in time: expired_token",
+                "51",
+                "keychain: --device-endpoint has to be at the server of --token-endpoint",
+                "keychain: api.example.test refuses: invalid_token", "1",
+                "public pending", "public allowed", "public denied", "public expired",
+            ], "\(text)")
+    }
+
     /// Many processes that ask at once make one request, with a vault of their own and through the daemon.
     @Test(arguments: [false, true])
     func manyAtOnce(throughDaemon: Bool) throws {

@@ -288,4 +288,30 @@ import Testing
             #expect(UnpaddedBase64.url.decode(Array(made.utf8.prefix { $0 != 0x2E })).map { $0.first != 0x7B } ?? true)
         }
     }
+
+    /// What a server says of a log-in by a code.
+    @Test func codesOfAServer() throws {
+        func read(_ text: String) -> DeviceAuthorization? { DeviceAuthorization(Array(text.utf8)) }
+        let whole = try #require(
+            read(
+                #"{"device_code":"GmRh","user_code":"WDJB-MJHT","verification_uri":"https://a.example/d","#
+                    + #""verification_uri_complete":"https://a.example/d?c=WDJB-MJHT","expires_in":1800,"interval":7}"#)
+        )
+        #expect(whole.userCode == "WDJB-MJHT" && whole.place == "https://a.example/d")
+        #expect(whole.placeWithCode == "https://a.example/d?c=WDJB-MJHT")
+        #expect(whole.lifetime == 1_800 && whole.interval == 7)
+        let least = try #require(
+            read(
+                #"{"device_code":"G","user_code":"W","verification_url":"https://a","interval":-1e300,"expires_in":1e300}"#
+            ))
+        #expect(least.placeWithCode == nil && least.interval == 5 && least.lifetime == 3_600)
+        for text in [
+            "", "{}", #"{"device_code":"","user_code":"W","verification_uri":"https://a"}"#,
+            #"{"device_code":"G","user_code":"\u001b[2J","verification_uri":"https://a"}"#,
+            #"{"device_code":"G","user_code":"W","verification_uri":"javascript:a"}"#,
+            #"{"device_code":"G","user_code":"W","verification_uri":"https://a b"}"#,
+            #"{"device_code":"Gé","user_code":"W","verification_uri":"https://a"}"#,
+            #"{"device_code":"G","user_code":"W"}"#,
+        ] { #expect(read(text) == nil, "\(text)") }
+    }
 }

@@ -26,7 +26,7 @@ struct LoginRefresher {
     private static let requestTime = 45
 
     /// In seconds since 1970, as a login can have it, whatever the clock says.
-    private static var now: Int64 {
+    static var now: Int64 {
         max(0, min(Int64(clamping: Date().timeIntervalSince1970.rounded(.down)), StoredLogin.latest - 1))
     }
 

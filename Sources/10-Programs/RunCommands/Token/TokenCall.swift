@@ -18,8 +18,9 @@ struct TokenCall {
         host = (try? BrokerDestination(login.endpoint))?.host ?? "the server"
     }
 
+    /// - Parameter url: At the same server; nil for the token endpoint.
     /// - Returns: The answer, and its body.
-    func make(_ request: TokenRequest) throws -> (BrokerAnswer, [UInt8]) {
+    func make(_ request: TokenRequest, to url: String? = nil) throws -> (BrokerAnswer, [UInt8]) {
         var server = try Self.server(login.endpoint)
         server.address = login.address
         let broker = try BrokerProcess(isIsolated: false)
@@ -38,7 +39,7 @@ struct TokenCall {
         broker.send(
             .call(
                 BrokerCall(
-                    number: 1, method: "POST", url: login.endpoint, headers: request.headers,
+                    number: 1, method: "POST", url: url ?? login.endpoint, headers: request.headers,
                     longest: TokenAnswer.longest, seconds: seconds), body))
         // Beyond the time of the call, which the broker watches.
         _ = state.done.wait(timeout: .now() + .seconds(seconds + 5))

@@ -21,6 +21,13 @@ struct TokenCommand: DocumentedCommand {
         """
     static let examples = [
         Example(
+            "Log in: a person allows it in a browser, on any machine",
+            #"""
+            keychain token login work --client-id my-client \
+                --device-endpoint https://login.example.com/oauth/device \
+                --token-endpoint https://login.example.com/oauth/token
+            """#),
+        Example(
             "Store a login: the refresh token is typed, or comes on standard input",
             #"""
             keychain token add work --client-id my-client \
@@ -43,12 +50,13 @@ struct TokenCommand: DocumentedCommand {
     static let configuration = documented(
         "token",
         subcommands: [
-            GetTokenCommand.self, AddLoginCommand.self, ListLoginsCommand.self, LoginInfoCommand.self,
+            GetTokenCommand.self, LogInCommand.self, AddLoginCommand.self, ListLoginsCommand.self,
+            LoginInfoCommand.self,
             RemoveLoginCommand.self,
         ], defaultSubcommand: GetTokenCommand.self)
 
     /// Names of subcommands, which cannot be names of logins.
-    static let taken = ["get", "add", "list", "info", "remove", "help"]
+    static let taken = ["get", "login", "add", "list", "info", "remove", "help"]
 }
 
 /// The name of a login.
@@ -211,34 +219,7 @@ struct AddLoginCommand: DocumentedCommand {
     @Argument(help: "The name of the login.")
     var name: String
 
-    @Option(
-        name: .customLong("token-endpoint"),
-        help: ArgumentHelp("The server's address for tokens: https://HOST/PATH.", valueName: "url"))
-    var endpoint: String
-
-    @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("The name of the client at the server.", valueName: "id"))
-    var client: String
-
-    @Option(
-        name: .customLong("client-secret-fd"),
-        help: ArgumentHelp("Read the client's secret from this open file descriptor.", valueName: "n"))
-    var secretDescriptor: Int32?
-
-    @Option(help: "How the client shows its secret: basic or post; none without a secret.")
-    var authentication: StoredLogin.ClientAuthentication?
-
-    @Option(help: ArgumentHelp("What to ask for; without it, all that the login was given for.", valueName: "scope"))
-    var scope: String?
-
-    @Option(help: ArgumentHelp("The IP address to dial for the server.", valueName: "address"))
-    var address: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A file in PEM with certificates of authorities that the server may have, beside those of the system.",
-            valueName: "path"), completion: .file())
-    var authority: String?
+    @OptionGroup var server: LoginServer
 
     @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"), completion: .groups)
     var group: String?
@@ -248,89 +229,18 @@ struct AddLoginCommand: DocumentedCommand {
     @Flag(help: .jsonErrors)
     var json = false
 
-    func validate() throws {
-        guard !name.isEmpty, !name.hasPrefix("-"), !TokenCommand.taken.contains(name) else {
-            throw ValidationError("choose another name: this one is a word of `keychain token`")
-        }
-        guard
-            (authentication == nil || authentication == StoredLogin.ClientAuthentication.none)
-                == (secretDescriptor == nil) || authentication == nil
-        else {
-            throw ValidationError(
-                "--authentication basic and post need --client-secret-fd, and none excludes it")
-        }
-        try OpenDescriptor.validate(secretDescriptor)
-        guard secretDescriptor != 0 else {
-            throw ValidationError("standard input is for the refresh token: choose another descriptor for the secret")
-        }
-    }
+    func validate() throws { try server.validate(name) }
 
     func run() throws {
-        let server = try TokenCall.server(endpoint)
-        guard server.isSecure || address == "127.0.0.1" || address == "::1" else {
-            throw Failure.usage("the token endpoint gets the refresh token: it has to be https://")
-        }
-        guard !server.host.hasPrefix("*") else { throw Failure.usage("the token endpoint has to be one host") }
-        let pinned: String?
-        do {
-            pinned = try address.map { try BrokerDestination.address($0) }
-        } catch {
-            throw Failure.usage("--address takes an IP address")
-        }
-        let secret = try secretDescriptor.map {
-            try Self.text(SecretInput.readAll($0, keepingNewline: false), "client's secret")
-        }
-        let token = try Self.text(SecretInput.readOnce("Refresh token: "), "refresh token")
+        let (destination, secret) = try (server.destination(), server.secret())
+        let token = try LoginServer.text(SecretInput.readOnce("Refresh token: "), "refresh token")
         let isJSON = token.bytes.withUnsafeBytes { $0.first == UInt8(ascii: "{") || $0.elementsEqual("null".utf8) }
         guard !isJSON else {
             throw Failure(
                 status: errSecParam,
                 "this is JSON and no refresh token: give the text of its member refresh_token alone")
         }
-        let session = try VaultSession.ofOwner(passcode)
-        let name = LoginName(self.name, group: group)
-        let existing = try name.search.oneIfAny(in: session)
-        var login = StoredLogin(
-            endpoint: endpoint, client: client,
-            authentication: authentication ?? (secret == nil ? .none : .basic), refreshToken: token,
-            attempt: try existing.map { _ in try Self.attempt(of: name, session) } ?? 0)
-        login.clientSecret = secret
-        login.scope = scope
-        login.address = pinned
-        login.authorities = try authority.map { String(decoding: try RunInput.read($0), as: UTF8.self) }
-        // It is tried if a person says so: the new one may be a mistake.
-        if existing != nil, let former = try? LoginStore(session: session, name: name).read().login,
-            former.endpoint == endpoint, former.client == client, former.refreshToken != token
-        {
-            login.previousRefreshToken = former.refreshToken
-        }
-        var item = NewItem(
-            itemClass: .genericPassword,
-            attributes: [
-                .service: .string(StoredLogin.service), .account: .string(name.name),
-                .label: .string("login at \(server.host)"),
-            ],
-            accessGroup: try existing?.accessGroup ?? group ?? OtherTool.groupForNewItem,
-            accessControl: AccessControl(protection: .afterFirstUnlockThisDeviceOnly), isSynchronizable: false,
-            value: try login.value())
-        // Using another former one can end the login.
-        item.kept = .atMost(0)
-        _ = try session.perform(PutItem(item))
-    }
-
-    /// The number of the next attempt, so that who waits for one knows those of the new login.
-    private static func attempt(of name: LoginName, _ session: VaultSession) throws -> Int64 {
-        // What is damaged is replaced, and what cannot be counted on starts anew.
-        guard let login = try? LoginStore(session: session, name: name).read().login else { return 1 }
-        return login.nextAttempt ?? 0
-    }
-
-    private static func text(_ bytes: Data, _ what: String) throws -> HeldSecret {
-        guard !bytes.isEmpty, bytes.count <= 64 << 10, bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw Failure(status: errSecParam, "the \(what) is empty, or not one line of printable ASCII")
-        }
-        return HeldSecret(try .copy(bytes))
+        let login = try server.login(destination, secret, refreshToken: token)
+        try server.store(login, as: LoginName(name, group: group), in: .ofOwner(passcode))
     }
 }
-
-extension StoredLogin.ClientAuthentication: ExpressibleByArgument {}

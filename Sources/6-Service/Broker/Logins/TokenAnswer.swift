@@ -118,7 +118,7 @@ package struct TokenAnswer: Sendable {
     private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
     /// RFC 6749, appendices A.12 and A.17: printable ASCII. A space would end an access token in a header.
-    private static func token(_ text: String, least: Int) -> HeldSecret? {
+    static func token(_ text: String, least: Int) -> HeldSecret? {
         guard (least...longestToken).contains(text.utf8.count),
             text.utf8.allSatisfy({ (least > 1 ? 0x21 : 0x20)...0x7E ~= $0 })
         else { return nil }
@@ -153,6 +153,8 @@ package struct TokenAnswer: Sendable {
             case "unsupported_grant_type": "knows no refresh tokens: look at the address of the token endpoint"
             case "temporarily_unavailable", "server_error": "has a problem of its own: try again later"
             case "slow_down": "was asked too often: try again later"
+            case "access_denied": "says that the log-in was not allowed"
+            case "expired_token": "says that nobody allowed the log-in in time"
             default: "refuses"
             }
         return (error, "\(host) \(words): \(error)\(said)")

@@ -9,6 +9,8 @@ PYTHONPATH, and broker_server.py beside this file.
 
     POST /token     gives tokens; FOLDER/first has the first refresh token of the client `public`, and FOLDER/second that
                     of the client `secret client`, whose secret is `a secret: 100% &=+`
+    POST /device    gives codes for a log-in (RFC 8628). FOLDER/answer says what the person does: pending, denied, expired or
+                    allowed; each question at /token is a line of FOLDER/asked
     GET  /api       200 for an access token that is good, else 401; /echo answers with what it got
     POST /api       the same
 
@@ -35,6 +37,8 @@ import oauthlib.oauth2
 from oauthlib.oauth2.rfc6749.endpoints.token import TokenEndpoint
 from oauthlib.oauth2.rfc6749.grant_types import RefreshTokenGrant
 from oauthlib.oauth2.rfc6749.tokens import BearerToken
+from oauthlib.oauth2.rfc8628.endpoints.device_authorization import DeviceAuthorizationEndpoint
+from oauthlib.oauth2.rfc8628.grant_types import DeviceCodeGrant
 import broker_server
 
 FOLDER = sys.argv[1]
@@ -69,6 +73,7 @@ class Refresh:
 class Tokens(oauthlib.oauth2.RequestValidator):
     def __init__(self):
         self.lock, self.refresh, self.access, self.ended = threading.RLock(), {}, {}, set()
+        self.codes, self.asked = {}, Log("asked")
         self.issued = Log("issued")
 
     def first(self, client):
@@ -132,6 +137,22 @@ class Tokens(oauthlib.oauth2.RequestValidator):
         request.chain = token
         return True
 
+    def validate_client_id(self, client_id, *_): return client_id in CLIENTS
+    def validate_scopes(self, *_): return True
+    def get_default_scopes(self, *_): return ["read"]
+
+    def validate_device_code(self, client_id, code, request):
+        try:
+            with open(FOLDER + "/answer") as file: answer = file.read().strip()
+        except FileNotFoundError: answer = "pending"
+        self.asked.add(f"{client_id} {answer} {code in self.codes}")
+        if code not in self.codes: return None
+        request.user, request.scopes = "alice", ["read"]
+        request.chain = Refresh(client_id, secrets.token_hex(8))
+        return {"pending": DeviceCodeGrant.DEVICE_CODE_PENDING, "slow": DeviceCodeGrant.DEVICE_CODE_SLOW_DOWN,
+                "denied": DeviceCodeGrant.DEVICE_CODE_DENIED, "expired": DeviceCodeGrant.DEVICE_CODE_EXPIRED,
+                "allowed": DeviceCodeGrant.DEVICE_CODE_AUTHORIZED}[answer]
+
     def rotate_refresh_token(self, request): return settings()["rotates"]
 
     def save_bearer_token(self, token, request, *_):
@@ -180,7 +201,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.body()
+        if self.path == "/device": return self.device(body.decode())
         if self.path != "/token": return self.resource(body)
+        if b"device_code" in body: return self.granted(body.decode())
         self.token(body.decode())
 
     def resource(self, body):
@@ -231,6 +254,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.connection.close()
         try: self.answer(status, answer.encode(), headers)
         except OSError: self.close_connection = True
+
+    def device(self, body):
+        endpoint = DeviceAuthorizationEndpoint(
+            TOKENS, f"https://api.example.test:{self.server.server_port}/activate", interval=1, expires_in=60,
+            user_code_generator=lambda: "WDJB-MJHT")
+        headers, answer, status = endpoint.create_device_authorization_response(
+            f"https://api.example.test:{self.server.server_port}/device", "POST", body, dict(self.headers))
+        if isinstance(answer, dict): TOKENS.codes[answer["device_code"]] = True
+        self.answer(status, answer if isinstance(answer, dict) else answer.encode(), headers)
+
+    def granted(self, body):
+        request = oauthlib.common.Request(
+            f"https://api.example.test:{self.server.server_port}/token", "POST", body, dict(self.headers))
+        with TOKENS.lock:
+            headers, answer, status = DeviceCodeGrant(TOKENS).create_token_response(request, BEARER)
+        self.answer(status, answer.encode(), headers)
 
     def end(self, line, outcome, status, body, headers={}):
         REQUESTS.add(json.dumps(line | {"outcome": outcome, "status": status}))
