@@ -45,11 +45,11 @@ package enum BrokerMessage: Sendable {
         switch self {
         case .start(let start):
             buffer.appendFrame(Kind.start.rawValue) {
-                buffer.append(Self.json(start.settings))
+                buffer.append(json: start.settings)
                 buffer.append(list: start.secrets) { secret in
                     buffer.append(secret.placeholder)
                     buffer.append(optional: secret.value) { buffer.append($0) }
-                    buffer.append(optional: secret.token) { buffer.append(Self.json($0)) }
+                    buffer.append(optional: secret.token) { buffer.append(json: $0) }
                 }
             }
         case .value(let number, let secret):
@@ -60,7 +60,7 @@ package enum BrokerMessage: Sendable {
         case .call(let call, let body): Self.append(Kind.call, call, body, to: buffer)
         case .renewed(let renewed, let token):
             buffer.appendFrame(Kind.renewed.rawValue) {
-                buffer.append(Self.json(renewed))
+                buffer.append(json: renewed)
                 buffer.append(optional: token) { buffer.append($0) }
             }
         case .renew(let number, let attempt):
@@ -69,21 +69,21 @@ package enum BrokerMessage: Sendable {
                 buffer.append(attempt)
             }
         case .cancel(let number): buffer.appendFrame(Kind.cancel.rawValue) { buffer.append(UInt32(clamping: number)) }
-        case .ready(let place): buffer.appendFrame(Kind.ready.rawValue) { buffer.append(Self.json(place)) }
+        case .ready(let place): buffer.appendFrame(Kind.ready.rawValue) { buffer.append(json: place) }
         case .failed(let reason): buffer.appendFrame(Kind.failed.rawValue) { buffer.append(reason) }
         case .wanted(let number, let purpose):
             buffer.appendFrame(Kind.wanted.rawValue) {
                 buffer.append(UInt32(clamping: number))
                 buffer.append(purpose)
             }
-        case .record(let record): buffer.appendFrame(Kind.record.rawValue) { buffer.append(Self.json(record)) }
+        case .record(let record): buffer.appendFrame(Kind.record.rawValue) { buffer.append(json: record) }
         case .answer(let answer, let body): Self.append(Kind.answer, answer, body, to: buffer)
         }
     }
 
     private static func append(_ kind: Kind, _ head: some Encodable, _ body: [UInt8], to buffer: FrameBuffer) {
         buffer.appendFrame(kind.rawValue) {
-            buffer.append(json(head))
+            buffer.append(json: head)
             body.withUnsafeBytes { buffer.append(counted: $0) }
         }
     }
@@ -94,13 +94,13 @@ package enum BrokerMessage: Sendable {
         guard let kind = Kind(rawValue: try reader.integer(UInt8.self)) else { throw FrameError("an unknown message") }
         switch kind {
         case .start:
-            let settings: BrokerSettings = try Self.read(&reader)
+            let settings: BrokerSettings = try reader.json(limit: Self.longest)
             let secrets = try reader.list(limit: 1_000) { (reader) throws(FrameError) in
                 BrokerStart.Secret(
                     placeholder: try reader.string(limit: 16_384),
                     value: try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest)
                     },
-                    token: try reader.optional { (reader) throws(FrameError) in try Self.read(&reader) })
+                    token: try reader.optional { (reader) throws(FrameError) in try reader.json(limit: Self.longest) })
             }
             self = .start(BrokerStart(settings: settings, secrets: secrets))
         case .value:
@@ -109,40 +109,27 @@ package enum BrokerMessage: Sendable {
                 number,
                 try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
         case .call:
-            let call: BrokerCall = try Self.read(&reader)
+            let call: BrokerCall = try reader.json(limit: Self.longest)
             self = .call(call, Array(try reader.counted(limit: Self.longest)))
         case .renewed:
-            let renewed: RenewedToken = try Self.read(&reader)
+            let renewed: RenewedToken = try reader.json(limit: Self.longest)
             self = .renewed(
                 renewed, try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
         case .renew:
             let number = Int(try reader.integer(UInt32.self))
             self = .renew(number, try reader.integer(Int64.self))
         case .cancel: self = .cancel(Int(try reader.integer(UInt32.self)))
-        case .ready: self = .ready(try Self.read(&reader))
+        case .ready: self = .ready(try reader.json(limit: Self.longest))
         case .failed: self = .failed(try reader.string(limit: Self.longest))
         case .wanted:
             let number = Int(try reader.integer(UInt32.self))
             self = .wanted(number, try reader.string(limit: Self.longest))
-        case .record: self = .record(try Self.read(&reader))
+        case .record: self = .record(try reader.json(limit: Self.longest))
         case .answer:
-            let answer: BrokerAnswer = try Self.read(&reader)
+            let answer: BrokerAnswer = try reader.json(limit: Self.longest)
             self = .answer(answer, Array(try reader.counted(limit: Self.longest)))
         }
         try reader.finish()
-    }
-
-    private static func json(_ value: some Encodable) -> String {
-        // Structures of text and numbers, which always can be encoded.
-        String(decoding: (try? JSONEncoder().encode(value)) ?? Data(), as: UTF8.self)
-    }
-
-    private static func read<Value: Decodable>(_ reader: inout FrameReader) throws(FrameError) -> Value {
-        let text = try reader.string(limit: longest)
-        guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else {
-            throw FrameError("a message that is not of this version")
-        }
-        return value
     }
 }
 

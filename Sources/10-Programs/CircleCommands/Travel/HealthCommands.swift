@@ -63,7 +63,7 @@ struct CircleStatusCommand: DocumentedCommand {
             [
                 machine.number == status.number ? "*" : "", "\(machine.number)", machine.name ?? "",
                 machine.heard ?? "",
-                Self.state(machine, isOwn: machine.number == status.number),
+                Self.state(machine, status),
             ].map(\.escapedForTerminal)
         }
         try StandardOutput.write(Table(rows, heads: ["", "number", "machine", "heard", "state"]))
@@ -76,14 +76,16 @@ struct CircleStatusCommand: DocumentedCommand {
         let finding = agreement.findings[member.number]
         return Machine(
             number: member.number, name: member.name, heard: heard.map { Timestamp($0).shown },
-            agrees: finding == nil && (heard != nil || member.number == status.number),
+            // A vault that is no member compares nothing.
+            agrees: status.standing == .member && finding == nil && (heard != nil || member.number == status.number),
             finding: finding?.text(member.number),
             since: agreement.since[member.number].map { Timestamp($0).iso8601 })
     }
 
-    private static func state(_ machine: Machine, isOwn: Bool) -> String {
+    private static func state(_ machine: Machine, _ status: CircleStatus) -> String {
         if let finding = machine.finding { return finding + (machine.since.map { ", since \($0)" } ?? "") }
-        if isOwn { return "this machine" }
+        if machine.number == status.number { return "this machine" }
+        guard status.standing == .member else { return "not compared" }
         return machine.agrees ? "agrees" : "has said nothing yet"
     }
 }

@@ -48,30 +48,13 @@ struct McpCommand: DocumentedCommand {
         case refuse, inspect
     }
 
-    @Option(
-        name: .customLong("broker"),
-        help: ArgumentHelp(
-            "Let the agent use a secret in requests to a server: 'NAME=REFERENCE to URL'.", valueName: "rule"))
-    var rules: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Let the agent use the rules of a project: of .keychain-broker.toml in this folder, which `keychain broker "
-                + "approve` has to approve.", valueName: "folder"), completion: .directory)
-    var project: String?
+    @OptionGroup var choice: BrokerChoice
 
     @Option(
         help: ArgumentHelp(
             "What happens to requests to servers that no rule names: refuse, or inspect, which lets them pass without "
                 + "secrets. Without this, what the project says, or else refuse.", valueName: "what"))
     var others: Others?
-
-    @Option(
-        name: .customLong("broker-authority"),
-        help: ArgumentHelp(
-            "A file in PEM with certificates of authorities that servers may have, beside those of the system.",
-            valueName: "path"), completion: .file())
-    var authority: String?
 
     @Flag(name: .customLong("list-items"), help: "Show the agent the names of the passwords in the keychain.")
     var listsItems = false
@@ -88,13 +71,11 @@ struct McpCommand: DocumentedCommand {
     @OptionGroup var itemPassword: ItemPassword
     @OptionGroup var passcode: PasscodeInput
 
-    private var isBrokered: Bool { !rules.isEmpty || project != nil }
-
     func validate() throws {
-        guard isBrokered || listsItems || createsPasswords else {
+        guard choice.isGiven || listsItems || createsPasswords else {
             throw ValidationError("say what the agent may do: --broker, --project, --list-items or --create-passwords")
         }
-        guard isBrokered || others == nil && authority == nil else {
+        guard choice.isGiven || others == nil && choice.authority == nil else {
             throw ValidationError("--others and --broker-authority go with --broker or --project")
         }
         guard listsItems || createsPasswords || group == nil else {
@@ -103,9 +84,7 @@ struct McpCommand: DocumentedCommand {
         guard group?.isEmpty != true, group != Client.everyGroup else {
             throw ValidationError("--group takes the name of one access group, not '' or '*'")
         }
-        guard passcode.descriptor == nil || !rules.contains(where: { $0.split(separator: " ").contains("ask") }) else {
-            throw ValidationError("with --passcode-fd nobody is asked: leave it out, or 'ask' in the rule")
-        }
+        try choice.validate(passcode)
         for descriptor in [passcode.descriptor, itemPassword.descriptor] where descriptor == 0 || descriptor == 1 {
             throw ValidationError("standard input and output are for the agent's host: choose another descriptor")
         }
@@ -146,11 +125,10 @@ struct McpCommand: DocumentedCommand {
     }
 
     private func broker() throws -> BrokerCalls? {
-        guard isBrokered else { return nil }
-        let file = try project.map { try ProjectFile(at: $0) }
+        guard choice.isGiven else { return nil }
         var brokered = try BrokeredSecrets(
-            rules, of: file, others: others.map { $0 == .refuse ? .refuse : .inspect }, otherwise: .refuse,
-            authority: authority)
+            choice.rules, of: choice.file(), others: others.map { $0 == .refuse ? .refuse : .inspect },
+            otherwise: .refuse, authority: choice.authority)
         // What an agent asks for are requests.
         brokered.rules.removeAll { $0.rule.login != nil }
         guard !brokered.rules.isEmpty else {
@@ -158,9 +136,7 @@ struct McpCommand: DocumentedCommand {
         }
         // An agent has no connection here that could pass unread.
         if brokered.others == .tunnel { brokered.others = .refuse }
-        guard self.passcode.descriptor == nil || !brokered.rules.contains(where: \.rule.isAsking) else {
-            throw Failure.usage("with --passcode-fd nobody is asked: leave it out, because a rule of the project asks")
-        }
+        try choice.validate(brokered, self.passcode)
         var passcode = PasscodeInput.none
         passcode.descriptor = self.passcode.descriptor
         let lookup = try SecretLookup(passcode, itemPassword, for: "an agent")

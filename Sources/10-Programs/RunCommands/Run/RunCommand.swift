@@ -150,31 +150,13 @@ struct RunCommand: DocumentedCommand {
         help: "Give the program a Secret Service, as on a desktop's bus, that keeps its secrets in the keychain.")
     var secretService = false
 
-    @Option(
-        name: .customLong("broker"),
-        help: ArgumentHelp(
-            "Put a placeholder into a variable, and the secret into the requests that the program sends to a server: "
-                + "'NAME=REFERENCE to URL'.", valueName: "rule"))
-    var rules: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Use the rules of a project as --broker does: of .keychain-broker.toml in this folder, which `keychain "
-                + "broker approve` has to approve.", valueName: "folder"), completion: .directory)
-    var project: String?
+    @OptionGroup var broker: BrokerChoice
 
     @Option(
         help: ArgumentHelp(
             "What happens to connections to servers that no rule names: inspect, tunnel or refuse. Without this, what "
                 + "the project says, or else inspect.", valueName: "what"))
     var others: BrokerSettings.Others?
-
-    @Option(
-        name: .customLong("broker-authority"),
-        help: ArgumentHelp(
-            "A file in PEM with certificates of authorities that servers may have, beside those of the system.",
-            valueName: "path"), completion: .file())
-    var authority: String?
 
     @Flag(help: "Run the program in namespaces: no network but the broker, no vault, no other processes.")
     var isolated = false
@@ -203,9 +185,6 @@ struct RunCommand: DocumentedCommand {
     @Flag(help: "Print any error as JSON, and with --check the result.")
     var json = false
 
-    /// Whether the program gets placeholders.
-    private var isBrokered: Bool { !rules.isEmpty || project != nil }
-
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("The program to run, with its arguments.", valueName: "command"))
     var command: [String] = []
@@ -229,28 +208,26 @@ struct RunCommand: DocumentedCommand {
         guard !secretService || reload == nil && !restart else {
             throw ValidationError("--secret-service serves one run: leave it out with --reload and --restart")
         }
-        guard isBrokered || others == nil && authority == nil && summary == nil else {
+        guard broker.isGiven || others == nil && broker.authority == nil && summary == nil else {
             throw ValidationError("--others, --broker-authority and --summary go with --broker or --project")
         }
-        guard !isolated || isBrokered else { throw ValidationError("--isolated goes with --broker or --project") }
+        guard !isolated || broker.isGiven else { throw ValidationError("--isolated goes with --broker or --project") }
         guard isolated || writable.isEmpty && hidden.isEmpty else {
             throw ValidationError("--writable and --hidden go with --isolated")
         }
         guard !isolated || !secretService else {
             throw ValidationError("an isolated program opens no Unix socket: leave out --secret-service or --isolated")
         }
-        for rule in rules {
+        for rule in broker.rules {
             guard let variable = rule.split(separator: "=").first, !names.contains(String(variable)) else {
                 throw ValidationError("a variable of --broker is named by another option, too: name each variable once")
             }
-            guard passcode.descriptor == nil || !rule.split(separator: " ").contains("ask") else {
-                throw ValidationError("with --passcode-fd nobody is asked: leave it out, or 'ask' in the rule")
-            }
         }
-        guard !isBrokered || reload == nil && !restart else {
+        try broker.validate(passcode)
+        guard !broker.isGiven || reload == nil && !restart else {
             throw ValidationError("--broker and --project serve one run: leave it out with --reload and --restart")
         }
-        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty || isBrokered else {
+        guard mask || secretService || !names.isEmpty || !variableFiles.isEmpty || broker.isGiven else {
             throw ValidationError(
                 "name what to give to the program: --env, --env-file, --file, --template, --broker, --project or "
                     + "--secret-service")
@@ -260,7 +237,7 @@ struct RunCommand: DocumentedCommand {
     func run() throws {
         if check { return try checkAll() }
         let places = isolated ? try IsolationPlaces(writable: writable, hidden: hidden) : nil
-        let brokered = isBrokered ? try brokered(places) : nil
+        let brokered = broker.isGiven ? try brokered(places) : nil
         let status = try SecretRun(
             variables: variables(), isMasking: mask, reaction: reaction, program: command[0],
             lookup: SecretLookup(passcode, itemPassword, for: command[0]),
@@ -271,17 +248,14 @@ struct RunCommand: DocumentedCommand {
     }
 
     private func brokered(_ places: IsolationPlaces?) throws -> BrokeredSecrets {
-        // Read once, before the program runs that may write it.
-        let file = try project.map { try ProjectFile(at: $0) }
-        let brokered = try BrokeredSecrets(rules, of: file, others: others, authority: authority, places: places)
+        let brokered = try BrokeredSecrets(
+            broker.rules, of: broker.file(), others: others, authority: broker.authority, places: places)
         let names = try Set(named().map(\.name))
         if let twice = brokered.rules.first(where: { names.contains($0.rule.variable) }) {
             throw Failure.usage(
                 "the variable \(twice.rule.variable) is named by a rule and by another option: name each variable once")
         }
-        guard passcode.descriptor == nil || !brokered.rules.contains(where: \.rule.isAsking) else {
-            throw Failure.usage("with --passcode-fd nobody is asked: leave it out, because a rule of the project asks")
-        }
+        try broker.validate(brokered, passcode)
         return brokered
     }
 
@@ -297,7 +271,7 @@ struct RunCommand: DocumentedCommand {
                 }
             }
         }
-        if isBrokered { try check.look(at: rules, of: project.map { try ProjectFile(at: $0) }) }
+        if broker.isGiven { try check.look(at: broker.rules, of: broker.file()) }
         if isolated { for name in ["bwrap", "unshare"] { check.look(forProgram: name) } }
         if let name = command.first { check.look(forProgram: name) }
         try check.report(asJSON: json)

@@ -32,20 +32,20 @@ enum KeeperMessage: Sendable {
 
     func encode(to buffer: FrameBuffer) {
         switch self {
-        case .ask(let question): buffer.appendFrame(Kind.ask.rawValue) { buffer.append(Self.json(question)) }
+        case .ask(let question): buffer.appendFrame(Kind.ask.rawValue) { buffer.append(json: question) }
         case .passcode(let passcode):
             buffer.appendFrame(Kind.passcode.rawValue) { buffer.append(optional: passcode) { buffer.append($0) } }
         case .locked: buffer.appendFrame(Kind.locked.rawValue) {}
         case .token(let number, let token, let secret):
             buffer.appendFrame(Kind.token.rawValue) {
                 buffer.append(UInt32(clamping: number))
-                buffer.append(Self.json(token))
+                buffer.append(json: token)
                 buffer.append(secret)
             }
         case .failed(let number, let failure):
             buffer.appendFrame(Kind.failed.rawValue) {
                 buffer.append(UInt32(clamping: number))
-                buffer.append(Self.json(failure))
+                buffer.append(json: failure)
             }
         case .note(let sentence): buffer.appendFrame(Kind.note.rawValue) { buffer.append(sentence) }
         }
@@ -56,34 +56,21 @@ enum KeeperMessage: Sendable {
         var reader = FrameReader(frame)
         guard let kind = Kind(rawValue: try reader.integer(UInt8.self)) else { throw FrameError("an unknown message") }
         switch kind {
-        case .ask: self = .ask(try Self.read(&reader))
+        case .ask: self = .ask(try reader.json(limit: Self.longest))
         case .passcode:
             self = .passcode(
                 try reader.optional { (reader) throws(FrameError) in try reader.secret(limit: Self.longest) })
         case .locked: self = .locked
         case .token:
             let number = Int(try reader.integer(UInt32.self))
-            let token: LoginToken = try Self.read(&reader)
+            let token: LoginToken = try reader.json(limit: Self.longest)
             self = .token(number, token, try reader.secret(limit: Self.longest))
         case .failed:
             let number = Int(try reader.integer(UInt32.self))
-            self = .failed(number, try Self.read(&reader))
+            self = .failed(number, try reader.json(limit: Self.longest))
         case .note: self = .note(try reader.string(limit: Self.longest))
         }
         try reader.finish()
-    }
-
-    private static func json(_ value: some Encodable) -> String {
-        // Structures of text and numbers, which always can be encoded.
-        String(decoding: (try? JSONEncoder().encode(value)) ?? Data(), as: UTF8.self)
-    }
-
-    private static func read<Value: Decodable>(_ reader: inout FrameReader) throws(FrameError) -> Value {
-        let text = try reader.string(limit: longest)
-        guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else {
-            throw FrameError("a message that is not of this version")
-        }
-        return value
     }
 }
 
