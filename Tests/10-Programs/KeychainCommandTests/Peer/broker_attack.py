@@ -361,7 +361,7 @@ def try_some(count, seed):
 
 def fuzz(count, seed):
     # Most of the time passes in waiting for an answer that does not come.
-    threads = min(48, -(-count // 100))
+    threads = min(200, -(-count // 100))
     shares = [(count * (one + 1) // threads - count * one // threads, seed + one) for one in range(threads)]
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
         found = sum(pool.map(lambda share: try_some(*share), shares), collections.Counter())
