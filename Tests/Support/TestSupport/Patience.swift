@@ -7,7 +7,7 @@ import Testing
 /// Nothing that works takes this long, even on a busy machine. A test of a deadline uses its own time.
 package enum Patience {
     /// In seconds. A soak run may wait for an hour of work.
-    package static let seconds = TestScale.count(300, soak: 3_600)
+    package static let seconds = TestScale.isSoak ? 3_600 : 300
 
     package static var duration: Duration { .seconds(seconds) }
 
