@@ -9,7 +9,7 @@ import Testing
     func everyAnswerIsRight(_ place: ServedSecretsTests.Place) throws {
         let (clients, items) = (TestScale.count(8, soak: 64), TestScale.count(12, soak: 1_563))
         let outcome = try ServedSecretsTests().served(
-            place, seconds: TestScale.count(100, soak: 3_000),
+            place, seconds: TestScale.isSoak ? 3_000 : 100,
             "/usr/bin/python3 '\(ServedSecretsTests.peer)' work \(clients) \(items) \(TestScale.count(2, soak: 600))")
         #expect(outcome.text == "\(clients) clients, 0 failed\n", "\(outcome.errors)")
     }
@@ -18,7 +18,7 @@ import Testing
     /// ends takes much: what is tested is what reads the messages.
     @Test func changedMessages() throws {
         let outcome = try ServedSecretsTests().served(
-            .socket, options: "--rate 0", seconds: TestScale.count(100, soak: 3_000),
+            .socket, options: "--rate 0", seconds: TestScale.isSoak ? 3_000 : 100,
             "/usr/bin/python3 '\(ServedSecretsTests.peer)' fuzz \(TestScale.count(5_000, soak: 1_000_000)) 1")
         #expect(outcome.text == "the honest program was answered\n", "\(outcome.errors)")
     }
