@@ -1,8 +1,9 @@
+import Bytes
 import FoundationEssentials
 import KeychainModel
 
-/// A change of an item about which the circle's store decides, from the side of the program: proposes, and asks until it
-/// is decided.
+/// A change of an item about which the circle's store decides, as a program makes it: proposes, and asks until it is
+/// decided.
 ///
 /// Each step is a call of the vault. In between the caller waits as it likes: it blocks a thread, or suspends a task.
 package struct CircleExchange: Sendable {
@@ -55,7 +56,7 @@ package struct CircleExchange: Sendable {
             }
         }
         guard left > .zero else { return .done(.undecided) }
-        let milliseconds = Int64(left / .milliseconds(1)) + 1
+        let milliseconds = Int64(clamping: (left / .milliseconds(1)).rounded(.up))
         switch try session.perform(
             ProposeInCircle(item, expecting: expected, within: min(milliseconds, ProposeInCircle.longest)))
         {

@@ -113,7 +113,7 @@ extension Keychain {
         try await refresh(type, for: account, decidedBy: .vault, body)
     }
 
-    /// Reads a value, makes a newer one of it, and stores that as one atomic step, which the vault or its circle decides.
+    /// Reads a value, makes a newer one of it, and stores that as one atomic step. The vault or its circle decides.
     ///
     /// `refresh(_:for:_:)` with the choice of who decides; see ``Decider``.
     ///

@@ -98,8 +98,8 @@ extension Keychain {
     /// try keychain.update(Int.self, for: "launches", decidedBy: .circle) { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
-    /// If another machine changes the item first, `body` runs again on the newer value. If `body` leaves the value as it
-    /// is, nobody is asked, and another machine may have a newer one.
+    /// If another machine changes the item first, `body` runs again on the newer value. If `body` leaves the value as
+    /// it is, nobody is asked, and another machine may have a newer one.
     ///
     /// - Parameter decider: Who decides which of two changes comes first.
     /// - Returns: The value that is stored now.

@@ -2,7 +2,6 @@
 import Access
 import Foundation
 import KeychainModel
-import Synchronization
 import TestSupport
 import Testing
 import VaultInterface
@@ -112,6 +111,63 @@ extension EtcdMachine {
             let report = await machine.carrier.report
             #expect(report.alarms.isEmpty && report.conflicts == 0 && report.refused == 0, "\(report)")
             #expect(try machine.status().conflicts == 0 && machine.status().outgoing == 0)
+        }
+    }
+
+    /// Nodes of etcd stop and die, and carriers are ended in the middle of what they do, with answers on their way:
+    /// each acknowledged increment counts once, and one of which nothing is known once or not at all.
+    @Test func noIncrementIsLostInAnOutage() async throws {
+        let etcd = try EtcdUnderTest(nodes: 3)
+        let machines = try await circle(3, etcd)
+        let each = TestScale.count(15, soak: 500)
+        let finished = Collected<Void>()
+        let counts = Collected<IncrementCount>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for machine in machines {
+                group.addTask {
+                    defer { finished.append(()) }
+                    counts.append(try await machine.count(each, patience: .seconds(3)))
+                }
+            }
+            var random = SeededGenerator()
+            var carrying = machines.map { machine in Task { await machine.run() } }
+            var (broken, round): (Int?, Int) = (nil, 0)
+            while finished.all.count < machines.count {
+                round += 1
+                try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
+                let place = Int.random(in: 0..<3, using: &random)
+                carrying[place].cancel()
+                await carrying[place].value
+                carrying[place] = Task { [machine = machines[place]] in await machine.run() }
+                guard round.isMultiple(of: 4) else { continue }
+                if let node = broken {
+                    etcd.resume(node)
+                    try etcd.start(node)
+                    broken = nil
+                } else {
+                    if Bool.random(using: &random) { etcd.stop(place) } else { etcd.kill(place) }
+                    broken = place
+                }
+            }
+            if let node = broken {
+                etcd.resume(node)
+                try etcd.start(node)
+            }
+            for task in carrying { task.cancel() }
+            for task in carrying { await task.value }
+            try await group.waitForAll()
+        }
+        try etcd.waitUntilReady()
+        let acknowledged = counts.all.map(\.acknowledged).reduce(0, +)
+        let unknown = counts.all.map(\.unknown).reduce(0, +)
+        #expect(acknowledged + unknown == each * machines.count && acknowledged > 0)
+        let contents = try await EtcdMachine.settle(machines)
+        let sum = try #require(contents[0]["counter"].flatMap { Int($0) })
+        #expect((acknowledged...(acknowledged + unknown)).contains(sum), "\(acknowledged) and \(unknown): \(sum)")
+        #expect(contents == Array(repeating: ["counter": "\(sum)"], count: 3))
+        for machine in machines {
+            #expect(try machine.status().conflicts == 0)
+            #expect(await machine.carrier.report.refused == 0)
         }
     }
 }

@@ -110,9 +110,10 @@ struct CircleProposals {
     ///
     /// - Parameters:
     ///   - key: That of the object.
-    ///   - version: The version that the proposal makes.
+    ///   - value: The version that the proposal makes (12), and 1 if the version before it was removed from the store.
     ///   - isWaiting: Whether a record waits in the vault.
-    func decide(_ key: Data, _ version: Data, isWaiting: (Data) -> Bool) throws {
+    func decide(_ key: Data, _ value: Data, isWaiting: (Data) -> Bool) throws {
+        let version = Data(value.prefix(RecordVersion.size))
         for parcel in try tables.reader.outgoing(of: Self.kind)
         where parcel.key.prefix(Self.objectKey) == key && Self.version(of: parcel) == version {
             // It is decided again after the unlocking.
@@ -124,6 +125,9 @@ struct CircleProposals {
                 let ancestors = try session.open(present, at: session.place(of: entry)).ancestors
                 if ancestors.contains(try RecordVersion(decoding: version)) {
                     try tables.note(version: version, of: entry)
+                } else if value.count > version.count, ancestors.times.count == Ancestors.most {
+                    // Of so many members not all are named. Nothing is known then, and the program waits in vain.
+                    return
                 }
             }
             try tables.removeOutgoing(parcel)
