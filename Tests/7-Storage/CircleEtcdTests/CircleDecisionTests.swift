@@ -141,6 +141,9 @@ private final class ChangedEtcd: Sendable {
         try await machines[1].carrier.synchronize()
         #expect(try machines[1].value() == 2)
         for _ in 0..<followers { try await increment(machines[1]) }
+        // Members remove the earliest of more than 64 versions.
+        let versions = try etcd.control(["get", "--prefix", "--keys-only", "/swift-keychain/"]).matches(of: /\/i\//)
+        #expect(versions.count == min(64, 2 + followers))
         changed.set(.none)
         try await machines[0].carrier.synchronize()
         #expect(try state(proposal, machines[0]) == .accepted)
