@@ -12,9 +12,9 @@ import VaultInterface
 /// Measures a circle that meets in etcd: `CircleBenchmark ENDPOINTS FOLDER MEMBERS CHANGES ITEMS`.
 ///
 /// Prints, in microseconds, how long a change takes to each other member and to the last of them, how long an increment
-/// of a counter takes that all members share and etcd decides, how long each of so many items takes to etcd and to a new
-/// member, how long each of 10,000 changes takes to one that was away, and what all of it takes of memory, in KiB. The
-/// vaults are in FOLDER.
+/// of a counter takes that all members share and etcd decides, how long each of so many items takes to etcd and to a
+/// new member, how long each of 10,000 changes takes to one that was away, and what all of it takes of memory, in KiB.
+/// The vaults are in FOLDER.
 @main
 struct CircleBenchmark {
     private static let owner = Client(identifier: "benchmark", accessGroups: ["group", Client.everyGroup])

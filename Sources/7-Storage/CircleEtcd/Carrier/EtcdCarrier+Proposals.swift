@@ -7,8 +7,8 @@ import VaultInterface
 ///
 /// A version of an item is a key of its own, and the keys of an item's versions are in the order of the versions. So a
 /// proposal is accepted by a transaction which compares that the version before it is there, and that no later one is.
-/// Of two proposals that come from one version, the second finds the first. Changes about which etcd does not decide are
-/// written whatever is there: such a change is in conflict with what it did not know, as ever.
+/// Of two proposals that come from one version, the second finds the first. Changes about which etcd does not decide
+/// are written whatever is there: such a change is in conflict with what it did not know, as ever.
 extension EtcdCarrier {
     /// Has etcd decide, and tells the vault.
     func decide(_ proposal: CircleObject, _ keys: EtcdKeys) async throws {
