@@ -587,8 +587,8 @@ if !isFetched {
     floor(
         "Tests/9-Swift",
         tests(
-            "KeychainTests", uses: "Access", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence",
-            "ProcessVault", "TestSupport", "Vault", "VaultInterface", crypto),
+            "KeychainTests", uses: "Access", "CircleEtcd", "Enclave", "Keybag", "Keychain", "KeychainModel", "Presence",
+            "ProcessVault", "StatusCodes", "TestSupport", "Vault", "VaultInterface", crypto, httpClient),
         tests(
             "DataProtectionTests", uses: "Access", "Bytes", "Connections", "DataProtection", "DataProtectionNetworking",
             "Frames", "KeychainModel", "KeychainTesting", "ProcessVault", "ProtectedFiles", "TestSupport",

@@ -153,6 +153,12 @@ def etcd(results):
               f"| {'≤ 500 ms' if second else '–'} | {second} "
               f"| {time(results[f'etcd.last.p50.{size}'][0])} |")
     print("\nAll vaults are in one process, on disk, and each change is flushed in each of them.\n")
+    counters = sorted(int(name.rsplit(".", 1)[1]) for name in results if name.startswith("etcd.increment."))
+    if counters:
+        print("| machines | increments of one counter that etcd decides, a second |\n|" + "---|" * 2)
+        for size in counters:
+            print(f"| {size} | {1e6 / results[f'etcd.increment.{size}'][0]:,.0f} |")
+        print()
     print("| items | to etcd, a second | to a new machine, a second | target | | 10,000 changes to one that was away | target | |\n|"
           + "---|" * 8)
     for name in sorted(name for name in results if name.startswith("etcd.take-in.")):

@@ -11,9 +11,10 @@ import VaultInterface
 
 /// Measures a circle that meets in etcd: `CircleBenchmark ENDPOINTS FOLDER MEMBERS CHANGES ITEMS`.
 ///
-/// Prints, in microseconds, how long a change takes to each other member and to the last of them, how long each of so
-/// many items takes to etcd and to a new member, how long each of 10,000 changes takes to one that was away, and what
-/// all of it takes of memory, in KiB. The vaults are in FOLDER.
+/// Prints, in microseconds, how long a change takes to each other member and to the last of them, how long an increment
+/// of a counter takes that all members share and etcd decides, how long each of so many items takes to etcd and to a
+/// new member, how long each of 10,000 changes takes to one that was away, and what all of it takes of memory, in KiB.
+/// The vaults are in FOLDER.
 @main
 struct CircleBenchmark {
     private static let owner = Client(identifier: "benchmark", accessGroups: ["group", Client.everyGroup])
@@ -107,7 +108,53 @@ struct CircleBenchmark {
         try Self.fill(first.vault, "change", 20)
         for _ in 0..<2 { for member in members { try await member.carrier.synchronize() } }
         try await measureChanges(members, changes)
+        try await measureCounter(members, changes)
         try await measureItems(first, items)
+    }
+
+    /// All members add to one counter at once, and have etcd decide. Prints the time of one increment.
+    private func measureCounter(_ members: [Member], _ increments: Int) async throws {
+        let running = members.map(Self.start)
+        try await Task.sleep(for: .seconds(5))
+        let began = ContinuousClock.now
+        let each = max(1, increments / members.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for member in members {
+                let session = VaultSession(vault: member.vault, client: Self.owner)
+                group.addTask { for _ in 0..<each { try await Self.increment(session) } }
+            }
+            try await group.waitForAll()
+        }
+        let time = (ContinuousClock.now - began) / .microseconds(1) / Double(each * members.count)
+        print("etcd.increment.\(members.count)\t\(time)")
+        fflush(nil)
+        for task in running { task.cancel() }
+        for task in running { await task.value }
+    }
+
+    private static func increment(_ session: VaultSession) async throws {
+        var item = NewItem(
+            itemClass: .genericPassword, attributes: [.service: .string("counter"), .account: .string("")],
+            accessGroup: "group", accessControl: AccessControl(protection: .whenUnlocked), isSynchronizable: true,
+            value: nil, authentication: AuthenticationOptions())
+        var exchange: CircleExchange?
+        while true {
+            if exchange == nil {
+                let present = (try? session.perform(CopyItems(query("counter"), includingValues: true)))?.first?.value
+                let count = present.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+                item.value = Data("\(count + 1)".utf8)
+                exchange = CircleExchange(item, expecting: present, patience: .seconds(60))
+            }
+            switch try exchange?.step(session) {
+            case .wait(let time): try await Task.sleep(for: time)
+            case .done(.exchanged): return
+            case .done(.undecided), .done(.impossible): throw VaultError.busy
+            case .done(.refused):
+                try await Task.sleep(for: CircleExchange.pause)
+                exchange = nil
+            case .done(.differs), nil: exchange = nil
+            }
+        }
     }
 
     private func measureChanges(_ members: [Member], _ changes: Int) async throws {

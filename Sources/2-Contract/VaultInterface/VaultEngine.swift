@@ -38,7 +38,7 @@ package struct OperationCode: Hashable, Sendable, CaseIterable {
         PutBackDeviceSecret.self, ReadUsage.self, MakeFirstRecoveryKey.self,
         CopyKeyObjects.self, UseKey.self, AddKey.self, StoreCertificate.self, CopyPassword.self,
         ReadCircle.self, ChangeCircle.self, CollectCircleObjects.self, TakeCircleObjects.self,
-        ReadCircleConflicts.self, RecordRequest.self,
+        ReadCircleConflicts.self, RecordRequest.self, ProposeInCircle.self, AskProposal.self,
     ]
 }
 
@@ -170,6 +170,8 @@ package protocol CircleKeeping: Sendable {
     func conflicts(
         _ operation: ReadCircleConflicts, as client: Client, send: Sink<CircleConflict>
     ) throws(VaultError)
+    func propose(_ operation: ProposeInCircle, as client: Client) throws(VaultError) -> ProposalReply
+    func ask(_ operation: AskProposal, as client: Client) throws(VaultError) -> ProposalState
 }
 
 /// The audit log.

@@ -86,6 +86,9 @@ package struct CircleRecord: Sendable, Hashable {
         signature = try writer.signature(of: Self.signed(binding, sealed))
     }
 
+    /// The number of its bytes.
+    package var size: Int { Self.headSize + sealed.count + SignatureKey.signatureSize }
+
     /// Reads a record. Nothing of it is checked before ``check(at:by:)``.
     package init(decoding encoded: Data) throws(CircleError) {
         guard encoded.count >= Self.headSize + Self.tagSize + SignatureKey.signatureSize,

@@ -139,9 +139,13 @@ package struct CircleReader {
 
     /// Whether a version of an item, 12 bytes, was noted.
     package func hasVersion(_ version: Data, of item: CircleRow) throws -> Bool {
+        try hasVersion(version, named: item.name, in: item.view)
+    }
+
+    package func hasVersion(_ version: Data, named name: Data, in view: Data) throws -> Bool {
         try first("SELECT 1 FROM circle_version WHERE view = ? AND name = ? AND version = ?") { statement in
-            try statement.bind(item.view, at: 1)
-            try statement.bind(item.name, at: 2)
+            try statement.bind(view, at: 1)
+            try statement.bind(name, at: 2)
             try statement.bind(version, at: 3)
         } _: {
             $0.integer(0)
@@ -233,10 +237,19 @@ package struct CircleReader {
     }
 
     /// What is to be handed on, in the order in which it was made.
-    package func outgoing(after number: Int64, limit: Int) throws -> [CircleParcel] {
+    ///
+    /// - Parameter kind: One that is left out.
+    package func outgoing(except kind: UInt8? = nil, limit: Int) throws -> [CircleParcel] {
         try parcels(
-            "SELECT number, kind, key, value FROM circle_outgoing WHERE number > ? ORDER BY number LIMIT ?", number,
-            limit)
+            "SELECT number, kind, key, value FROM circle_outgoing WHERE kind <> ? ORDER BY number LIMIT ?",
+            Int64(kind ?? 0), limit)
+    }
+
+    /// What of one kind is to be handed on, in the order in which it was made.
+    package func outgoing(of kind: UInt8) throws -> [CircleParcel] {
+        try parcels(
+            "SELECT number, kind, key, value FROM circle_outgoing WHERE kind = ? ORDER BY number LIMIT ?", Int64(kind),
+            .max)
     }
 
     /// Whether something of a kind still has to be handed on.
@@ -261,8 +274,11 @@ package struct CircleReader {
         get throws { try first("SELECT max(number) FROM circle_outgoing", { _ in }) { $0.integer(0) } }
     }
 
-    package func countOfOutgoing() throws -> Int {
-        try first("SELECT count(*) FROM circle_outgoing", { _ in }) { $0.integer(0).map { Int($0) } } ?? 0
+    /// - Parameter kind: One that is not counted.
+    package func countOfOutgoing(except kind: UInt8? = nil) throws -> Int {
+        try first("SELECT count(*) FROM circle_outgoing WHERE kind <> ?", { try $0.bind(Int64(kind ?? 0), at: 1) }) {
+            $0.integer(0).map { Int($0) }
+        } ?? 0
     }
 
     private func parcels(_ sql: String, _ number: Int64, _ limit: Int) throws -> [CircleParcel] {

@@ -187,10 +187,15 @@ package struct CircleWriter {
     private func handedOn() throws -> Int64 { try reader.state(Self.handed).map { Int64(bigEndianBytes: $0) } ?? 0 }
 
     /// Forgets what was handed on, up to and with a number.
-    package func removeOutgoing(through number: Int64) throws {
+    ///
+    /// - Parameter kind: One of which nothing is forgotten so.
+    package func removeOutgoing(through number: Int64, except kind: UInt8) throws {
         guard let last = try reader.lastOutgoing, number > 0 else { return }
         try set(Self.handed, Data(max(try handedOn(), min(number, last)).bigEndianBytes))
-        try run("DELETE FROM circle_outgoing WHERE number <= ?") { try $0.bind(number, at: 1) }
+        try run("DELETE FROM circle_outgoing WHERE number <= ? AND kind <> ?") { statement in
+            try statement.bind(number, at: 1)
+            try statement.bind(Int64(kind), at: 2)
+        }
     }
 
     /// Forgets what was to be handed on of a kind, from a key to before another one.

@@ -13,7 +13,8 @@ package final class TouchedGroups {
 
     init(isMeasured: Bool) { self.isMeasured = isMeasured }
 
-    func insert(_ digest: Int64?) {
+    /// - Parameter digest: Nil for rows of an unknown group. One whose rows did not change has its observers told.
+    package func insert(_ digest: Int64?) {
         if let digest { digests?.insert(digest) } else { digests = nil }
     }
 

@@ -22,6 +22,7 @@ struct EtcdKeys {
         let name = object.key.hexadecimal()
         let text: String
         switch object.kind {
+        case .proposal: return nil
         case .record:
             guard object.key.count == 32, let version = Self.version(of: object.value) else { return nil }
             text = "i/\(name.prefix(32))/\(name.dropFirst(32))/\(version.hexadecimal())"

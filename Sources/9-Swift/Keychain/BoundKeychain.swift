@@ -42,7 +42,7 @@ struct BoundKeychain: Sendable {
         return query
     }
 
-    private func newItem(
+    func newItem(
         _ account: String, _ value: Data?, _ attributes: KeychainItem.Attributes = .init()
     ) throws -> NewItem {
         var all = try named(attributes)

@@ -75,6 +75,20 @@ extension Keychain {
         try await refresh(type, for: account) { value in try body(&value) }
     }
 
+    /// Reads a value, changes it and stores it as one atomic step, which the vault or its circle decides. See the
+    /// synchronous form. The task waits for the circle, its thread does not.
+    ///
+    /// - Returns: The value that is stored now.
+    /// - Throws: ``KeychainError``. A task that is canceled while the circle decides gets
+    ///   ``KeychainError/Code/taskCanceled``, and the change is taken back as after the time.
+    @discardableResult
+    public nonisolated(nonsending) func update<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String, decidedBy decider: Decider,
+        _ body: (inout Value?) throws -> Void
+    ) async throws -> Value? {
+        try await refresh(type, for: account, decidedBy: decider) { value in try body(&value) }
+    }
+
     /// Reads a value, makes a newer one of it, which may take a while, and stores that as one atomic
     /// step.
     ///
@@ -96,6 +110,20 @@ extension Keychain {
         _ type: Value.Type = Value.self, for account: String,
         _ body: (inout Value?) async throws -> Void
     ) async throws -> Value? {
+        try await refresh(type, for: account, decidedBy: .vault, body)
+    }
+
+    /// Reads a value, makes a newer one of it, and stores that as one atomic step. The vault or its circle decides.
+    ///
+    /// `refresh(_:for:_:)` with the choice of who decides; see ``Decider``.
+    ///
+    /// - Returns: The value that is stored now.
+    /// - Throws: What `update(_:for:decidedBy:_:)` and `body` throw.
+    @discardableResult
+    public nonisolated(nonsending) func refresh<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String, decidedBy decider: Decider,
+        _ body: (inout Value?) async throws -> Void
+    ) async throws -> Value? {
         for _ in 0..<BoundKeychain.updateAttempts {
             let present = try await inBackground { bound in
                 try bound.dataForChange(account)
@@ -104,9 +132,12 @@ extension Keychain {
             try await body(&value)
             let new = try value?.keychainData()
             if new == present { return value }
-            let replaced = try await inBackground { bound in
-                try bound.exchange(account, expecting: present, with: new)
-            }
+            let replaced =
+                switch decider {
+                case .vault:
+                    try await inBackground { bound in try bound.exchange(account, expecting: present, with: new) }
+                case .circle: try await exchangeInCircle(account, expecting: present, with: new)
+                }
             if replaced { return value }
         }
         throw KeychainError.contended
@@ -167,6 +198,36 @@ extension Keychain {
     @discardableResult
     public func removeAll() async throws -> Int {
         try await inBackground { bound in try bound.removeAll() }
+    }
+
+    /// Has the circle decide, and waits.
+    private nonisolated(nonsending) func exchangeInCircle(
+        _ account: String, expecting expected: Data?, with new: Data?
+    ) async throws -> Bool {
+        let patience = CircleExchange.patience
+        var exchange = try await inBackground { bound in
+            CircleExchange(try bound.newItem(account, new), expecting: expected, patience: patience)
+        }
+        while true {
+            let present = exchange
+            let step: CircleExchange.Step
+            do {
+                (exchange, step) = try await inBackground { bound in
+                    var next = present
+                    let step = try KeychainError.translating { try next.step(bound.session) }
+                    return (next, step)
+                }
+                if case .wait(let time) = step { try await Task.sleep(for: time) }
+            } catch {
+                let last = exchange
+                // Not in this task, which may be canceled.
+                try? await Task { try await inBackground { bound in last.withdraw(bound.session) } }.value
+                throw error is CancellationError ? KeychainError.taskCanceled : error
+            }
+            guard case .done(let outcome) = step else { continue }
+            if outcome == .refused { try? await Task.sleep(for: CircleExchange.pause) }
+            return try await inBackground { bound in try bound.isExchanged(outcome) }
+        }
     }
 
     nonisolated(nonsending) func inBackground<Result: Sendable>(

@@ -87,7 +87,32 @@ extension Keychain {
         _ type: Value.Type = Value.self, for account: String,
         _ body: (inout Value?) throws -> Void
     ) throws -> Value? {
-        try bound().update(account, body)
+        try bound().update(account, decidedBy: .vault, body)
+    }
+
+    /// Reads a value, changes it and stores it as one atomic step, which the vault or its circle decides.
+    ///
+    /// With ``Decider/circle``, no change of another machine is lost, and the call waits for the network:
+    ///
+    /// ```swift
+    /// try keychain.update(Int.self, for: "launches", decidedBy: .circle) { $0 = ($0 ?? 0) + 1 }
+    /// ```
+    ///
+    /// If another machine changes the item first, `body` runs again on the newer value. If `body` leaves the value as
+    /// it is, nobody is asked, and another machine may have a newer one.
+    ///
+    /// - Parameter decider: Who decides which of two changes comes first.
+    /// - Returns: The value that is stored now.
+    /// - Throws: What `update(_:for:_:)` throws. ``KeychainError/Code/circleUnavailable``, with the status
+    ///   `errSecNotAvailable`, if the circle meets in no etcd, if the item does not travel, and if etcd did not decide
+    ///   within 10 seconds. In the last case the change is taken back. If it was on its way already, it may still come
+    ///   into force, as with any commit whose answer was lost.
+    @discardableResult
+    public func update<Value: KeychainValue>(
+        _ type: Value.Type = Value.self, for account: String, decidedBy decider: Decider,
+        _ body: (inout Value?) throws -> Void
+    ) throws -> Value? {
+        try bound().update(account, decidedBy: decider, body)
     }
 
     /// The item of an account without its value, or nil if there is none.

@@ -87,6 +87,9 @@ public struct KeychainError: CodedError {
         public static let inputOutput = Code("inputOutput")
         /// Others kept the vault or the item busy for the whole deadline.
         public static let busy = Code("busy")
+        /// The store of the circle did not decide about a change, or the vault has none that does; see
+        /// ``Keychain/Keychain/Decider``.
+        public static let circleUnavailable = Code("circleUnavailable")
         /// There is no memory, or none that may be locked.
         public static let outOfMemory = Code("outOfMemory")
         /// The stored bytes are not a value of the wanted type.

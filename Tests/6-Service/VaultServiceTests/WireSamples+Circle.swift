@@ -42,8 +42,21 @@ extension WireSamples {
     mutating func circleObject() -> CircleObject {
         let kinds = CircleObject.Kind.allCases
         return CircleObject(
-            kinds[random.int(below: kinds.count)], key: random.bytes(random.int(below: 33)),
+            kinds[random.int(below: kinds.count)], key: random.bytes(random.int(below: 45)),
             value: random.bytes(random.int(below: 99)))
+    }
+
+    mutating func circleProposal() -> CircleProposal {
+        CircleProposal(group: string(), item: random.bytes(32), version: random.bytes(12))
+    }
+
+    mutating func proposalReply() -> ProposalReply {
+        switch random.int(below: 4) {
+        case 0: .proposed(circleProposal())
+        case 1: .differs
+        case 2: .occupied
+        default: .impossible(CircleObstacle.allCases[random.int(below: CircleObstacle.allCases.count)])
+        }
     }
 
     mutating func circleHead() -> CircleHead {

@@ -266,6 +266,9 @@ struct WireSamples {
             RecordRequest(
                 brokeredRequest(),
                 items: (0..<random.int(below: 3)).map { _ in .init(service: string(), account: string()) })
+        case is ProposeInCircle.Type:
+            ProposeInCircle(newItem(), expecting: maybe { $0.random.bytes(9) }, within: anyNumber())
+        case is AskProposal.Type: AskProposal(circleProposal(), isWithdrawn: bool())
         case is ReadCircleConflicts.Type: ReadCircleConflicts(isForgetting: bool())
         case is ChangeCircle.Type: ChangeCircle(try circleChange())
         case is CollectCircleObjects.Type:
@@ -402,7 +405,8 @@ struct WireSamples {
                 biometryKind: .fingerprint, biometryFailure: maybe { _ in .biometryLockout },
                 biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
                 passcodeFailure: maybe { _ in .notInteractive }),
-            circleStatus(), takenObjects(), try circleChanged(), circleObject(),
+            circleStatus(), takenObjects(), try circleChanged(), circleObject(), proposalReply(),
+            [ProposalState.pending, .accepted, .refused][random.int(below: 3)],
             CircleConflict(
                 group: string(), found: date(), member: 3, item: maybe { $0.storedItem() }, isDeletion: bool(),
                 differences: [string()]),

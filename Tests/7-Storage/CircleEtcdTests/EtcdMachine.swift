@@ -68,6 +68,9 @@ final class EtcdMachine: Sendable {
     /// Has items travel until the task is cancelled.
     func run() async { await carrier.run() }
 
+    /// What a program of this machine uses.
+    var session: VaultSession { VaultSession(vault: vault, client: program) }
+
     @discardableResult
     func change(_ change: ChangeCircle.Change) throws -> CircleChanged {
         try vault.perform(ChangeCircle(change), as: person)

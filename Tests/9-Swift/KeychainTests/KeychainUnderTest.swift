@@ -18,12 +18,14 @@ final class KeychainUnderTest: VaultSessionProvider {
     let person = Person()
     let client: Client
 
-    init(client: Client = .app, asksPerson: Bool = true) throws {
+    init(
+        client: Client = .app, asksPerson: Bool = true, now: @escaping @Sendable () -> Date = tickingClock()
+    ) throws {
         let enclave = try SoftwareEnclave()
         keys = try ClassKeys(Keybag.generate(in: enclave), in: enclave)
         vault = try EmbeddedVault.inMemory(
             keys: keys,
-            surroundings: VaultSurroundings(authenticator: asksPerson ? person : nil, now: tickingClock()))
+            surroundings: VaultSurroundings(authenticator: asksPerson ? person : nil, now: now))
         self.client = client
     }
 

@@ -19,6 +19,10 @@ package struct CircleObject: WireValue, Hashable {
         case request
         /// What a member says of how far it has got. Key: number of the member (4).
         case head
+        /// A version of an item that the store accepts only if no other came first; of it, a carrier gives back what
+        /// was decided. Key: view (16), name of the item (16), version before (12), zeros if there is none. No other
+        /// member gets one.
+        case proposal
     }
 
     package var kind: Kind
@@ -28,7 +32,7 @@ package struct CircleObject: WireValue, Hashable {
     package init(_ kind: Kind, key: Data, value: Data) { (self.kind, self.key, self.value) = (kind, key, value) }
 
     /// The longest key of an object.
-    package static let longestKey = 32
+    package static let longestKey = 44
     /// The longest value of an object, and of all objects of one operation together.
     package static let largest = 1 << 20
     /// The most objects of one operation.

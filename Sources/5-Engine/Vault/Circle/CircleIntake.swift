@@ -77,6 +77,7 @@ final class CircleIntake {
         // Of many of one member, the last is looked at first.
         if kinds.contains(.head) { rest.sort { Self.sequence($0) > Self.sequence($1) } }
         try pass(.head)
+        try pass(.proposal)
         if keybag.keys.lockState == .unlocked { try CircleAgreement(making).run() }
         try keepWaiting()
         result.waiting = try tables.reader.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue)
@@ -194,6 +195,13 @@ final class CircleIntake {
             case .head:
                 try CircleHeads(session: session).take(parcel.value, making)
                 return .ignored
+            case .proposal:
+                // What was decided comes from the carrier, after the records to which it refers.
+                let records = rest.filter { $0.kind == CircleObject.Kind.record.rawValue }
+                try CircleProposals(making).decide(parcel.key, parcel.value) { record in
+                    records.contains { $0.value == record }
+                }
+                return .ignored
             case .record:
                 return try tables.attempt { try takeRecord(parcel.key, parcel.value, wasChecked: parcel.number > 0) }
             }
@@ -201,7 +209,7 @@ final class CircleIntake {
             refuse(error)
             return .ignored
         } catch KeybagError.locked {
-            return .waits
+            return kind == .proposal ? .ignored : .waits
         }
     }
 

@@ -22,8 +22,21 @@ struct CircleMaking {
 
     /// Gives the time of a version of an item: that of the change, and after the version that it comes from. An item
     /// that was changed long ago is no newer for being told only now.
+    ///
+    /// It is even. A change that waits for the store's decision has an odd one, so that no two versions are the same.
     func time(ofChangeAt date: Date, after base: HybridTime) -> HybridTime {
-        max(HybridTime(min(date, now)), base == .zero ? .zero : HybridTime(rawValue: base.rawValue + 1))
+        max(HybridTime(min(date, now)), base == .zero ? .zero : HybridTime(rawValue: (base.rawValue + 2) & ~1))
+    }
+
+    /// Gives the time of a version about which the store decides: after the version that it comes from, odd, and none
+    /// that a proposal of this vault had before.
+    func time(ofProposalAfter base: HybridTime) throws -> HybridTime {
+        let next = try time(after: base).rawValue
+        // This vault's clock does not follow a time that is far ahead, and gives no two times there.
+        let spread: UInt64 = base.rawValue < next - 1 ? 0 : .random(in: 0..<2_048) * 2
+        let time = HybridTime(rawValue: (next + spread) | 1)
+        try see(time)
+        return time
     }
 
     /// Gives a time that no entry of this vault had.
@@ -107,8 +120,7 @@ struct CircleMaking {
         try tables.removeOutgoing(
             CircleObject.Kind.delivery.rawValue, from: Data(number.bigEndianBytes),
             to: Data((number &+ 1).bigEndianBytes))
-        for parcel in try tables.reader.outgoing(after: 0, limit: .max)
-        where parcel.kind == CircleObject.Kind.viewEntry.rawValue {
+        for parcel in try tables.reader.outgoing(of: CircleObject.Kind.viewEntry.rawValue) {
             let entry = try ViewEntry(decoding: parcel.value)
             guard let key = try session.viewKey(entry.view, entry.generation, .afterFirstUnlock),
                 try entry.open(under: key, signedBy: session.own.keys).holders.contains(number)

@@ -17,7 +17,7 @@ struct VaultCircle: CircleKeeping {
     let vault: OpenedVault
     let gate: VaultGate
     let now: @Sendable () -> Date
-    private let logs = CircleLogs()
+    let logs = CircleLogs()
 
     init(_ vault: OpenedVault, _ gate: VaultGate, now: @escaping @Sendable () -> Date) {
         (self.vault, self.gate, self.now) = (vault, gate, now)
@@ -360,7 +360,7 @@ struct VaultCircle: CircleKeeping {
     private func collected(
         _ operation: CollectCircleObjects, _ writer: ItemStore.Writer, _ keybag: OpenedKeybag
     ) throws -> ([CircleParcel], CollectedObjects) {
-        try writer.circle.removeOutgoing(through: operation.settled)
+        try writer.circle.removeOutgoing(through: operation.settled, except: CircleProposals.kind)
         guard let session = try self.session(writer.reader.circle, keybag) else {
             return ([], CollectedObjects(standing: .none))
         }
@@ -391,12 +391,12 @@ struct VaultCircle: CircleKeeping {
         let tables = writer.reader.circle
         let limit = max(0, min(operation.limit, CircleObject.most))
         var (parcels, bytes) = ([CircleParcel](), 0)
-        for parcel in limit == 0 ? [] : try tables.outgoing(after: 0, limit: limit) {
+        for parcel in limit == 0 ? [] : try tables.outgoing(except: CircleProposals.kind, limit: limit) {
             bytes += parcel.value.count
             guard parcels.isEmpty || bytes <= CircleObject.largest else { break }
             parcels.append(parcel)
         }
-        let all = try tables.countOfOutgoing()
+        let all = try tables.countOfOutgoing(except: CircleProposals.kind)
         if all == 0, session.standing == .removed, session.hasLeft { try writer.circle.clear() }
         var reply = CollectedObjects(
             standing: session.standing, circle: session.log?.circle.bytes, member: session.number ?? 0,
@@ -413,7 +413,8 @@ struct VaultCircle: CircleKeeping {
             reply.heads = heads.count > CircleHead.most ? Array(heads.shuffled().prefix(CircleHead.most)) : heads
             reply.gone = session.log?.members.values.filter { $0.removed != nil }.map(\.number).sorted() ?? []
         }
-        return (parcels, reply)
+        guard operation.carrier == CollectCircleObjects.etcd, parcels.count == all else { return (parcels, reply) }
+        return (try parcels + CircleProposals(making).objects(limit - parcels.count, after: bytes), reply)
     }
 
     /// The most carriers whose places a vault keeps. Without a bound, a program that may synchronize could fill the

@@ -141,15 +141,22 @@ struct VaultItems: ItemKeeping {
                 try transaction.remove(existing.row, opened: existing.item)
                 return true
             }
-            var updated = existing.item
-            updated.attributes.merge(item.attributes) { $1 }
-            if let custom = new.customAttributes { updated.customAttributes = custom }
-            updated.renew(value, new.expiry, now: now())
-            if let kept = new.kept { updated.kept = kept }
-            updated.modificationDate = modificationDate(after: existing.item)
-            try transaction.replace(existing, with: updated)
+            try transaction.replace(existing, with: exchanged(existing.item, for: item, value, of: new))
         }
         return true
+    }
+
+    /// An item with another value, and what the request says besides.
+    ///
+    /// - Parameter item: The request in the form in which a new item would be stored.
+    func exchanged(_ existing: StoredItem, for item: StoredItem, _ value: Data, of new: NewItem) -> StoredItem {
+        var updated = existing
+        updated.attributes.merge(item.attributes) { $1 }
+        if let custom = new.customAttributes { updated.customAttributes = custom }
+        updated.renew(value, new.expiry, now: now())
+        if let kept = new.kept { updated.kept = kept }
+        updated.modificationDate = modificationDate(after: existing)
+        return updated
     }
 
     func update(_ operation: UpdateItems, as client: Client) throws(VaultError) -> Int {
@@ -298,7 +305,7 @@ struct VaultItems: ItemKeeping {
     }
 
     /// Returns the request with the digest of the item that is to be stored.
-    private func request(_ kind: AccessRequest.Kind, _ item: NewItem) -> AccessRequest {
+    func request(_ kind: AccessRequest.Kind, _ item: NewItem) -> AccessRequest {
         var request = AccessRequest(kind, item)
         add(item.itemClass, item.attributes, to: &request.itemDigests)
         return request
@@ -324,7 +331,7 @@ struct VaultItems: ItemKeeping {
     }
 
     /// Returns the new item in the form in which it will be stored.
-    private func storedForm(of item: NewItem, for client: Client) throws(VaultError) -> StoredItem {
+    func storedForm(of item: NewItem, for client: Client) throws(VaultError) -> StoredItem {
         try checkEnforceable(item.accessControl, isSynchronizable: item.isSynchronizable)
         if item.isSynchronizable, item.attributes[.tokenID].map({ !$0.isEmpty }) ?? false {
             throw .invalidRequest(reason: "a key of the enclave never leaves it, and cannot be synchronized")

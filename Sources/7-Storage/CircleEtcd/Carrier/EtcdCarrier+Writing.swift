@@ -19,11 +19,15 @@ extension EtcdCarrier {
     /// Writes what the vault has for the others.
     @discardableResult
     func push() async throws -> CollectedObjects {
+        var decided: Set<CircleObject> = []
         while true {
             let statement = place.claims.statement
-            let (objects, state) = try await collect(statement: statement)
+            let (all, state) = try await collect(statement: statement)
             report.standing = state.standing
-            guard let circle = state.circle, !objects.isEmpty else {
+            let objects = all.filter { $0.kind != .proposal }
+            // One that the vault cannot take now comes again.
+            let proposals = all.filter { $0.kind == .proposal && decided.insert($0).inserted }
+            guard let circle = state.circle, !objects.isEmpty || !proposals.isEmpty else {
                 if state.standing == .none { throw EtcdError.noCircle }
                 try await compare(state)
                 return state
@@ -52,6 +56,7 @@ extension EtcdCarrier {
             }
             // Told with the next collecting. After a kill before it, the same objects are written again, to no effect.
             settled = state.through
+            for proposal in proposals { try await decide(proposal, keys) }
             if objects.contains(where: { $0.kind == .entry }) { tellAnew() }
             if objects.contains(where: { $0.kind == .head }) { told = statement }
         }
@@ -144,7 +149,7 @@ extension EtcdCarrier {
     }
 
     /// Removes versions of items that nobody needs any more.
-    private func prune(_ lists: [[Data]]) async throws {
+    func prune(_ lists: [[Data]]) async throws {
         var superfluous: [Data] = []
         for list in lists where list.count > Self.versionsKept {
             // A version's time is at the beginning of its digits, so the keys are in the order of versions.

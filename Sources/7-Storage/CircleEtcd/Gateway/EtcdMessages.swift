@@ -100,6 +100,8 @@ struct EtcdDelete: Codable, Sendable {
 struct EtcdTransaction: Codable, Sendable {
     struct Comparison: Codable, Sendable {
         var key: Data
+        /// The first key behind those of which all are compared; nil for one key.
+        var range_end: Data?
         var target: String
         var result: String
         var create_revision: EtcdNumber?
@@ -107,6 +109,17 @@ struct EtcdTransaction: Codable, Sendable {
         /// Holds if there is no such key.
         static func absent(_ key: Data) -> Comparison {
             Comparison(key: key, target: "CREATE", result: "EQUAL", create_revision: EtcdNumber(0))
+        }
+
+        /// Holds if there is no key from `key` to before `end`.
+        static func absent(from key: Data, to end: Data) -> Comparison {
+            Comparison(
+                key: key, range_end: end, target: "CREATE", result: "EQUAL", create_revision: EtcdNumber(0))
+        }
+
+        /// Holds if there is such a key.
+        static func present(_ key: Data) -> Comparison {
+            Comparison(key: key, target: "CREATE", result: "GREATER", create_revision: EtcdNumber(0))
         }
     }
 
