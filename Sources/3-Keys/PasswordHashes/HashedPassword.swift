@@ -62,7 +62,7 @@ package struct HashedPassword: Sendable {
         guard password.count <= Self.maximalPasswordSize else { throw .passwordTooLong }
         switch form {
         case .argon2(let hash):
-            Self.noteWork?(Work(hash.work, password))
+            Self.noteWork?.tell(Work(hash.work, password))
             return try hash.matches(password)
         case .bcrypt(let hash): return try hash.matches(password)
         case .derivedKey(let hash): return try hash.matches(password)
@@ -76,7 +76,7 @@ package struct HashedPassword: Sendable {
         guard password.count <= maximalPasswordSize else { throw .passwordTooLong }
         let text = try Argon2Hash.make(password, cost: cost, keyID: keyID)
         if let noteWork, let phc = PHCString(text), let made = try Argon2Hash(phc) {
-            noteWork(Work(made.work, password))
+            noteWork.tell(Work(made.work, password))
         }
         return text
     }
@@ -91,8 +91,16 @@ package struct HashedPassword: Sendable {
         init(_ function: String, _ password: SecretBytes) { (self.function, passwordSize) = (function, password.count) }
     }
 
-    /// Called for each run of Argon2. Tests set it and count the work, because times would depend on the machine.
-    @TaskLocal package static var noteWork: (@Sendable (Work) -> Void)?
+    /// Takes note of work. A function alone cannot be the value of a task: Swift 6.3 ends an optimized program that
+    /// sets one.
+    package struct WorkNote: Sendable {
+        let tell: @Sendable (Work) -> Void
+
+        package init(_ tell: @escaping @Sendable (Work) -> Void) { self.tell = tell }
+    }
+
+    /// Is told of each run of Argon2. Tests set it and count the work, because times would depend on the machine.
+    @TaskLocal package static var noteWork: WorkNote?
 
     /// Returns a hash that no password matches. Comparing with it takes as long as comparing with a hash of this cost.
     package static func decoy(cost: Argon2Cost, keyID: String?) throws(PasswordHashError) -> HashedPassword {

@@ -20,7 +20,7 @@ import Testing
     /// The runs of Argon2 that `body` takes, whether it fails or not.
     private func work(_ body: () throws -> Void) -> [HashedPassword.Work] {
         let noted = Collected<HashedPassword.Work>()
-        HashedPassword.$noteWork.withValue({ noted.append($0) }) { try? body() }
+        HashedPassword.$noteWork.withValue(.init { noted.append($0) }) { try? body() }
         return noted.all
     }
 
