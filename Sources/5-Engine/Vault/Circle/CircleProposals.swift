@@ -24,8 +24,10 @@ struct CircleProposals {
     /// View, name of the item, version before.
     private static let objectKey = 44
     private static let programSize = 16
-    /// The most that wait for one program, and in all. Each may have 512 KiB.
+    /// The most that wait for one program, in one view, so that programs of others keep room, and in all. Each may have
+    /// 512 KiB.
     private static let mostOfProgram = 16
+    private static let mostOfView = 64
     private static let most = 256
 
     // MARK: Making
@@ -36,6 +38,7 @@ struct CircleProposals {
         let program = Self.digest(of: program)
         return !waiting.contains { $0.key.prefix(32) == item } && waiting.count < Self.most
             && waiting.count { $0.key.suffix(Self.programSize) == program } < Self.mostOfProgram
+            && waiting.count { $0.key.prefix(16) == item.prefix(16) } < Self.mostOfView
     }
 
     /// Has a proposal wait for the carrier.
