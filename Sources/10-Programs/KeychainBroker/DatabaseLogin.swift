@@ -292,7 +292,7 @@ struct DatabaseLogin: Sendable {
     }
 
     private func masked(_ text: String, _ proof: SecretBytes?) throws -> String {
-        var mask = try proof.map { try broker.secrets.mask(with: $0) } ?? broker.secrets.mask
+        var mask = try proof.map { try broker.secrets.mask(with: [$0]) } ?? broker.secrets.mask
         let bytes = Array(text.utf8).withUnsafeBytes { mask.take($0) } + mask.finish()
         return String(decoding: bytes, as: UTF8.self)
     }

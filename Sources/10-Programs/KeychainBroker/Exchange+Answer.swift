@@ -22,9 +22,20 @@ extension Exchange {
         try await broker.clients.withClient(for: target.host, at: address, unpacking: isUnpacking) { client in
             let response = try await client.execute(request, deadline: .distantFuture)
             if progress.isRepeatable, response.status == .unauthorized { throw TokenRefused() }
+            if !outgoing.kept.isEmpty {
+                let mask = try broker.secrets.mask(with: outgoing.kept)
+                self.request.progress.mask.withLock { $0 = $0 ?? mask }
+            }
+            let type = response.headers.first(name: "content-type")
+            guard outgoing.keeping.isEmpty || !KeptTokens.isForm(type) else {
+                throw Refusal(
+                    status: .badGateway,
+                    reason:
+                        "the answer with tokens is a form: have the client ask for JSON, with Accept: application/json")
+            }
             var head = try answer(response, isOfRule: isOfRule)
             let hasBody = Self.hasBody(head, self.request.head)
-            if hasBody, !outgoing.keeping.isEmpty, KeptTokens.reads(response.headers.first(name: "content-type")) {
+            if hasBody, !outgoing.keeping.isEmpty, KeptTokens.reads(type) {
                 let body = try await withoutTokens(response.body, outgoing.keeping, &progress)
                 progress.record.status = Int(clamping: response.status.code)
                 head.headers.remove(name: "Transfer-Encoding")
@@ -114,7 +125,7 @@ extension Exchange {
             bytes += piece.readableBytesView
         }
         do {
-            for number in keeping { bytes = try broker.secrets.keep(tokensIn: bytes, for: number) }
+            bytes = try broker.secrets.keep(tokensIn: bytes, for: keeping)
         } catch let problem as KeptTokens.Problem {
             throw UntrustedServer(reason: problem.description)
         }

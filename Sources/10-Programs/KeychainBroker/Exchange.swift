@@ -214,6 +214,8 @@ struct Exchange {
         var uri: String
         /// The rules whose secret it has and which keep tokens of its answer, by their numbers.
         var keeping: [Int] = []
+        /// The tokens that it has. Others may take their place before the answer comes.
+        var kept: [SecretBytes] = []
     }
 
     /// Puts secrets into the request.
@@ -240,10 +242,12 @@ struct Exchange {
         let isBodySigned = places.contains(.aws) && AWSSignature(sent)?.coversBody(of: sent) == true
         let body = bodyPlace == nil && !isBodySigned ? nil : try await wholeBody()
         sent.body = body
+        var kept: [SecretBytes] = []
         // Once to see which secrets it wants, and once with them.
         var placed = try place(SecretPlacement(first), uri, headers, body, bodyPlace, sent, target)
         if !placed.placement.wanted.isEmpty {
             let values = try await broker.secrets.letOut(placed.placement.wanted, for: target)
+            kept = values.filter { broker.secrets.isKept($0.key) }.map(\.value)
             record.secrets = broker.secrets.variables(of: values.keys)
             placed = try place(
                 SecretPlacement(broker.secrets.candidates(for: target, at: now, values: values)), uri, headers, body,
@@ -251,7 +255,7 @@ struct Exchange {
             record.outcome = .placed
             if let signature = placed.placement.signature {
                 // With it, the program could send the request once more without the broker.
-                let mask = try broker.secrets.mask(with: SecretBytes(signature))
+                let mask = try broker.secrets.mask(with: [SecretBytes(signature)])
                 request.progress.mask.withLock { $0 = mask }
             }
             try checkSource(in: placed.headers, of: placed.placement.wanted, target)
@@ -276,7 +280,7 @@ struct Exchange {
         let keeping = Set(placed.placement.wanted.map { $0 % broker.secrets.rules.count })
         return Outgoing(
             request: outgoing, uri: placed.uri,
-            keeping: keeping.filter { !broker.secrets.rules[$0].keeps.isEmpty }.sorted())
+            keeping: keeping.filter { !broker.secrets.rules[$0].keeps.isEmpty }.sorted(), kept: kept)
     }
 
     private func place(
@@ -315,7 +319,7 @@ struct Exchange {
                 throw Refusal(
                     status: .forbidden,
                     reason: "\(name.lowercased()) names another bucket than \(target.host), or this is no name of a "
-                        + "server of S3: its first or second part begins with 's3'")
+                        + "server of S3: its first or second part is 's3'")
             }
             guard rules.allSatisfy({ $0.covers(source) }) else {
                 throw Refusal(status: .forbidden, reason: "no rule covers what \(name.lowercased()) names")

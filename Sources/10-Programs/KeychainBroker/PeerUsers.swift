@@ -22,39 +22,36 @@ struct PeerUsers: Sendable {
                 bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
             }
         }
-        isTold = isListening && Self.user(of: address.sin_port, to: 0, anywhere: true) == geteuid()
+        isTold = isListening && Self.user(of: address, to: nil) == geteuid()
     }
 
     /// Whether another user than this process's and root made the connection. False where the kernel does not tell.
     func isOther(_ channel: any Channel) -> Bool {
-        guard isTold, case .v4(let peer)? = channel.remoteAddress, case .v4(let own)? = channel.localAddress,
-            // Other ends of the loopback interface may be in other namespaces.
-            peer.address.sin_addr.s_addr == UInt32(0x7F00_0001).bigEndian
-        else { return false }
-        guard let user = Self.user(of: peer.address.sin_port, to: own.address.sin_port, anywhere: false) else {
-            // It has gone.
-            return true
+        guard isTold, case .v4(let peer)? = channel.remoteAddress, case .v4(let own)? = channel.localAddress else {
+            return false
         }
+        // Who connects to the loopback interface is on this machine, from whatever address. Otherwise it has gone.
+        guard let user = Self.user(of: peer.address, to: own.address) else { return true }
         return user != geteuid() && user != 0
     }
 
     /// - Parameters:
-    ///   - port: Of the socket at 127.0.0.1, in the order of the network.
-    ///   - other: Of its other end.
-    ///   - anywhere: For a socket that listens.
-    private static func user(of port: in_port_t, to other: in_port_t, anywhere: Bool) -> uid_t? {
+    ///   - end: Of the socket.
+    ///   - other: Its other end; nil for a socket that listens.
+    private static func user(of end: sockaddr_in, to other: sockaddr_in?) -> uid_t? {
         let link = socket(
             AF_NETLINK, Int32(truncatingIfNeeded: SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)  // NETLINK_SOCK_DIAG
         guard link >= 0 else { return nil }
         defer { close(link) }
-        let loopback: [UInt8] = [127, 0, 0, 1]
         var request: [UInt8] = []
         // nlmsghdr: SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST.
         request += native(UInt32(72)) + native(UInt16(20)) + native(UInt16(1)) + native(UInt32(1)) + native(UInt32(0))
         // inet_diag_req_v2: AF_INET, IPPROTO_TCP, every state.
         request += [2, 6, 0, 0] + native(UInt32.max)
-        request += native(port) + native(other) + loopback + [UInt8](repeating: 0, count: 12)
-        request += (anywhere ? [0, 0, 0, 0] : loopback) + [UInt8](repeating: 0, count: 12)
+        request += native(end.sin_port) + native(other?.sin_port ?? 0)
+        for address in [end, other] {
+            request += native(address?.sin_addr.s_addr ?? 0) + [UInt8](repeating: 0, count: 12)
+        }
         // Any interface and no cookie.
         request += native(UInt32(0)) + native(UInt64.max)
         guard send(link, request, request.count, 0) == request.count else { return nil }

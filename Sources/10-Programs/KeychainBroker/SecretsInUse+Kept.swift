@@ -15,6 +15,7 @@ struct KeptToken {
 extension SecretsInUse {
     /// A program can have a server give any number.
     private static let mostKept = 32
+    private static let mostFormerKept = 256
 
     func isKept(_ number: Int) -> Bool { number >= rules.count }
 
@@ -36,14 +37,15 @@ extension SecretsInUse {
         }
     }
 
-    /// Takes the tokens out of an answer to a request that had a secret.
+    /// Takes the tokens out of an answer to a request that had secrets.
     ///
     /// - Parameters:
     ///   - body: In JSON.
-    ///   - number: The rule's.
+    ///   - numbers: Those of the rules that keep tokens of it. They belong to the first one.
     /// - Returns: The answer with placeholders.
-    func keep(tokensIn body: [UInt8], for number: Int) throws -> [UInt8] {
-        try KeptTokens.replace(in: body, Set(rules[number].keeps)) { token in
+    func keep(tokensIn body: [UInt8], for numbers: [Int]) throws -> [UInt8] {
+        guard let number = numbers.first else { return body }
+        return try KeptTokens.replace(in: body, Set(numbers.flatMap { rules[$0].keeps })) { token in
             try state.withLock { state in
                 let known = state.kept.first { kept in
                     kept.number % rules.count == number
@@ -56,6 +58,8 @@ extension SecretsInUse {
                 let kept = KeptToken(
                     number: number + rules.count * state.keptCount, placeholder: Placeholder.make(forToken: token),
                     value: token)
+                let former = state.kept.dropLast(Self.mostKept - 1).map(\.value)
+                state.formerKept = (state.formerKept + former).suffix(Self.mostFormerKept)
                 state.kept = state.kept.suffix(Self.mostKept - 1) + [kept]
                 state.mask = try Self.mask(state.hidden)
                 return kept.placeholder

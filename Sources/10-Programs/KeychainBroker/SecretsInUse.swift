@@ -26,9 +26,11 @@ final class SecretsInUse: Sendable {
         var kept: [KeptToken] = []
         /// How many there were in the whole run.
         var keptCount = 0
+        /// Those that no request gets any more. Servers may tell them again.
+        var formerKept: [SecretBytes] = []
 
         /// All that is hidden in answers.
-        var hidden: [SecretBytes?] { values + formerTokens + kept.map(\.value) }
+        var hidden: [SecretBytes?] { values + formerTokens + formerKept + kept.map(\.value) }
     }
 
     let state: Mutex<State>
@@ -51,9 +53,9 @@ final class SecretsInUse: Sendable {
     /// A mask for one stream of bytes.
     var mask: AnswerMask { state.withLock(\.mask) }
 
-    /// A mask that finds another secret, too.
-    func mask(with other: SecretBytes) throws -> AnswerMask {
-        try Self.mask(state.withLock(\.hidden) + [other])
+    /// A mask that finds other secrets, too.
+    func mask(with others: [SecretBytes]) throws -> AnswerMask {
+        try Self.mask(state.withLock(\.hidden) + others)
     }
 
     /// Whether a program gave the placeholder of a rule.

@@ -39,6 +39,12 @@ struct WebSocketExchange: Sendable {
             .passed, host: target.host, port: target.port, method: target.method, path: target.path)
         do {
             let outgoing = try await exchange.prepare(target, uri, &record, nil)
+            // A server may ignore the offer, and answer with the token.
+            guard outgoing.keeping.isEmpty else {
+                throw Exchange.Refusal(
+                    status: .forbidden,
+                    reason: "the rule keeps tokens of answers, so it lets no WebSocket have the secret")
+            }
             let answer = try await open(outgoing.request, outgoing.uri, target)
             let (head, body) = try passed(answer, target)
             record.status = Int(clamping: head.status.code)

@@ -20,6 +20,9 @@ package struct HybridTime: Sendable, Hashable, Comparable {
     /// The year 6429. A later time is refused, so that a successor of a time that was taken always exists.
     package static let latest = HybridTime(rawValue: 1 << 63)
 
+    /// Whether it is the time of a version about which the store decided.
+    package var isDecided: Bool { rawValue & 1 == 1 }
+
     package var date: Date { Date(timeIntervalSince1970: Double(rawValue >> 16) / 1_000) }
 
     package static func < (one: HybridTime, other: HybridTime) -> Bool { one.rawValue < other.rawValue }

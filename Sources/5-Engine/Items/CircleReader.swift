@@ -152,6 +152,16 @@ package struct CircleReader {
         } != nil
     }
 
+    /// Whether a version of any item of a view was noted.
+    package func hasVersion(_ version: Data, in view: Data) throws -> Bool {
+        try first("SELECT 1 FROM circle_version WHERE view = ? AND version = ?") { statement in
+            try statement.bind(view, at: 1)
+            try statement.bind(version, at: 2)
+        } _: {
+            $0.integer(0)
+        } != nil
+    }
+
     /// The greatest version of an item that was noted; nil if there is none.
     package func lastVersion(of name: Data, in view: Data) throws -> Data? {
         try first("SELECT max(version) FROM circle_version WHERE view = ? AND name = ?") { statement in
@@ -262,9 +272,12 @@ package struct CircleReader {
         } != nil
     }
 
-    /// Whether anything of a kind still has to be handed on.
+    /// Whether anything of a kind still has to be handed on. A value of 12 bytes is no object, but a note beside.
     package func hasOutgoing(_ kind: UInt8) throws -> Bool {
-        try first("SELECT 1 FROM circle_outgoing WHERE kind = ? LIMIT 1", { try $0.bind(Int64(kind), at: 1) }) {
+        try first(
+            "SELECT 1 FROM circle_outgoing WHERE kind = ? AND length(value) > 12 LIMIT 1",
+            { try $0.bind(Int64(kind), at: 1) }
+        ) {
             $0.integer(0)
         } != nil
     }
@@ -276,7 +289,10 @@ package struct CircleReader {
 
     /// - Parameter kind: One that is not counted.
     package func countOfOutgoing(except kind: UInt8? = nil) throws -> Int {
-        try first("SELECT count(*) FROM circle_outgoing WHERE kind <> ?", { try $0.bind(Int64(kind ?? 0), at: 1) }) {
+        try first(
+            "SELECT count(*) FROM circle_outgoing WHERE kind <> ? AND length(value) > 12",
+            { try $0.bind(Int64(kind ?? 0), at: 1) }
+        ) {
             $0.integer(0).map { Int($0) }
         } ?? 0
     }

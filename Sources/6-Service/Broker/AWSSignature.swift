@@ -275,7 +275,9 @@ extension AWSSignature {
     package static func source(_ value: String, of request: BrokerRequest) -> BrokerRequest? {
         let path = String((value.hasPrefix("/") ? value.dropFirst() : value[...]).prefix { $0 != "?" })
         let names = request.host.split(separator: ".")
-        let isOfService = names.prefix(2).map { $0.hasPrefix("s3") }
+        // A bucket of another service may be called s3-something.
+        let isAmazon = request.host.contains(".amazonaws.com")
+        let isOfService = names.prefix(2).map { $0 == "s3" || isAmazon && $0.hasPrefix("s3-") }
         var source = request
         source.method = "GET"
         switch (isOfService.first, isOfService.last) {

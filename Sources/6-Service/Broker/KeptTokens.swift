@@ -21,6 +21,12 @@ package enum KeptTokens {
         return kind == "application/json" || kind.hasSuffix("+json")
     }
 
+    /// Whether an answer of this type may have tokens that are not read: some servers give them in a form if the client
+    /// does not ask for JSON.
+    package static func isForm(_ type: String?) -> Bool {
+        type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
+    }
+
     /// Replaces each text that is the value of a member with one of these names, at any depth.
     ///
     /// - Parameter placeholder: What the program gets instead of a token.

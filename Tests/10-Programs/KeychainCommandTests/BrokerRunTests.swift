@@ -354,15 +354,16 @@ import Testing
             import os, socket, sys, urllib.parse
             proxy = urllib.parse.urlsplit(os.environ['HTTPS_PROXY'])
             if sys.argv[1] == 'other': os.setgroups([]); os.setgid(65534); os.setuid(65534)
-            with socket.create_connection(('127.0.0.1', proxy.port), 20) as one:
+            with socket.create_connection(('127.0.0.1', proxy.port), 20, (sys.argv[2], 0)) as one:
                 try:
                     one.sendall(b'GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
                     print(one.recv(12).decode() or 'closed')
                 except ConnectionError: print('closed')
             END
-            brokered ' at 127.0.0.1' sh -c 'for user in other same other; do /usr/bin/python3 -B ask.py $user; done' 2> err || cat err
+            brokered ' at 127.0.0.1' sh -c 'for user in other same other; do for place in 127.0.0.1 127.0.0.2; do /usr/bin/python3 -B ask.py $user $place; done; done' 2> err || cat err
             """)
-        #expect(text == ["closed", "HTTP/1.1 407", "closed"], "\(text)")
+        let (closed, answered) = (Array(repeating: "closed", count: 2), Array(repeating: "HTTP/1.1 407", count: 2))
+        #expect(text == closed + answered + closed, "\(text)")
     }
 
     /// A password is the right one in each of its characters.

@@ -83,6 +83,10 @@ import Testing
                 try -H "Authorization: Bearer $second" "https://$registry/v2/_catalog"
                 # It is used up.
                 try -H "Authorization: Bearer $second" "https://$registry/v2/"' 2> err
+            # A server may ignore that a WebSocket is asked for.
+            brokered ' keeps token' sh -c '
+                curl -sS --http1.1 -H "Connection: Upgrade" -H "Upgrade: websocket" -H "Sec-WebSocket-Version: 13" \
+                    -H "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==" -u "alice:$PASSWORD" "https://$tokens/token"' 2> err
             # The placeholder of another run is none.
             brokered ' keeps token' sh -c '. ./ask.sh; got > former'
             brokered ' keeps token' sh -c '. ./ask.sh; try -H "Authorization: Bearer $(cat former)" "https://$registry/v2/"'
@@ -95,8 +99,11 @@ import Testing
             """#)
         #expect(
             text == [
-                "1", "new", "200", "200", "401", "401", "404", "401", "403", "401", "401", "200",
+                "1", "new", "200", "200", "401", "401", "404", "401", "403",
+                "keychain: the rule keeps tokens of answers, so it lets no WebSocket have the secret", "401", "401",
+                "200",
                 "1 refused GET None the rule for PASSWORD has 'times 5', which is used up",
+                "1 refused GET None the rule keeps tokens of answers, so it lets no WebSocket have the secret",
             ], "\(text)")
     }
 

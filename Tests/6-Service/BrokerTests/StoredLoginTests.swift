@@ -310,6 +310,8 @@ import Testing
             #"{"device_code":"G","user_code":"\u001b[2J","verification_uri":"https://a"}"#,
             #"{"device_code":"G","user_code":"W","verification_uri":"javascript:a"}"#,
             #"{"device_code":"G","user_code":"W","verification_uri":"https://a b"}"#,
+            #"{"device_code":"G","user_code":"W","verification_uri":"https://a.example@b.example/"}"#,
+            #"{"device_code":"G","user_code":"W","verification_uri":"http://a.example/"}"#,
             #"{"device_code":"Gé","user_code":"W","verification_uri":"https://a"}"#,
             #"{"device_code":"G","user_code":"W"}"#,
         ] { #expect(read(text) == nil, "\(text)") }

@@ -406,7 +406,7 @@ struct WireSamples {
                 biometryState: maybe { $0.random.bytes(8) }, isPasscodeSet: bool(),
                 passcodeFailure: maybe { _ in .notInteractive }),
             circleStatus(), takenObjects(), try circleChanged(), circleObject(), proposalReply(),
-            [ProposalState.pending, .accepted, .refused][random.int(below: 3)],
+            [ProposalState.pending, .accepted, .refused, .undecided][random.int(below: 4)],
             CircleConflict(
                 group: string(), found: date(), member: 3, item: maybe { $0.storedItem() }, isDeletion: bool(),
                 differences: [string()]),

@@ -23,7 +23,9 @@ final class BrokerWitness: Sendable {
         var told: Set<String> = []
         var isRecordingLost = false
         var summary = RequestSummary()
-        var allowance = RecordAllowance()
+        /// Requests without a secret leave room for those with one.
+        var uses = RecordAllowance()
+        var others = RecordAllowance()
     }
 
     private let state = Mutex(State())
@@ -68,7 +70,8 @@ final class BrokerWitness: Sendable {
         request.program = program
         let listed = state.withLock { state in
             state.summary.count(request)
-            return state.allowance.take(request)
+            let isUse = request.outcome == .placed || request.outcome == .stray
+            return isUse ? state.uses.take(request) : state.others.take(request)
         }
         tell(request)
         if let listed { write(listed) }
@@ -76,7 +79,7 @@ final class BrokerWitness: Sendable {
 
     /// Records what was only counted, at the end.
     func finish() {
-        if let rest = state.withLock({ $0.allowance.finish() }) { write(rest) }
+        for rest in state.withLock({ [$0.uses.finish(), $0.others.finish()] }) { if let rest { write(rest) } }
     }
 
     private func write(_ request: BrokeredRequest) {

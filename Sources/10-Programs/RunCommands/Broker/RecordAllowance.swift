@@ -4,7 +4,7 @@ import FoundationEssentials
 /// How many records a run may still write into the audit log. Its program decides how many requests there are, and must
 /// not push out what else the log has.
 struct RecordAllowance {
-    /// At once, and in a day: a tenth of what the log keeps.
+    /// At once, and in a day: less than a tenth of what the log keeps.
     private static let most = 20_000.0
     private static let day: TimeInterval = 86_400
     /// How often what was only counted is told, in seconds.
@@ -25,7 +25,10 @@ struct RecordAllowance {
             left -= 1
             return request
         }
-        counted = (request, (counted?.count ?? 0) + 1, counted?.since ?? now)
+        var last = request
+        // Of all that were counted, the record names the secrets.
+        last.secrets += counted?.last.secrets.filter { !request.secrets.contains($0) } ?? []
+        counted = (last, (counted?.count ?? 0) + 1, counted?.since ?? now)
         guard let since = counted?.since, now.timeIntervalSince(since) >= Self.pause else { return nil }
         return finish()
     }

@@ -98,6 +98,11 @@ struct LogInCommand: DocumentedCommand {
         }
         CommandNote.show("open \(authorization.placeWithCode ?? authorization.place) in a browser")
         CommandNote.show("and type the code, or compare it: \(authorization.userCode)")
+        if authorization.host != call.host {
+            CommandNote.show(
+                "\(authorization.host) is another server than \(call.host): go on only if you know that it belongs to the login"
+            )
+        }
         return authorization
     }
 

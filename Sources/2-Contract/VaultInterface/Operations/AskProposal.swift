@@ -37,8 +37,10 @@ package enum ProposalState: UInt8, Sendable, CaseIterable, WireValue {
     case pending
     /// It is in the store, and this vault has it.
     case accepted
-    /// Another change came first, or the proposal was taken back or dropped.
+    /// Another change came first, or the proposal was taken back.
     case refused
+    /// Nobody knows: it was dropped, or the store accepted what this vault could not take.
+    case undecided
 
     package func encode(to buffer: FrameBuffer) { buffer.write(rawValue) }
 

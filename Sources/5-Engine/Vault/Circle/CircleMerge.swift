@@ -41,7 +41,8 @@ struct CircleMerge {
             return
         }
         if record.version > known.version {
-            let isConflict = !body.ancestors.contains(known.version) && !isSame(body.subject, former.subject)
+            let isConflict =
+                !body.ancestors.contains(known.version) && !isSame(body.subject, former.subject, record, known)
             let (row, local) = try put(body.subject, over: present, isFormerKept: isConflict)
             try store(record, body, at: place, row: row, local: local)
             result.changed += 1
@@ -55,7 +56,8 @@ struct CircleMerge {
             return
         }
         // It comes late: it becomes a version before the present one.
-        let isConflict = !former.ancestors.contains(record.version) && !isSame(body.subject, former.subject)
+        let isConflict =
+            !former.ancestors.contains(record.version) && !isSame(body.subject, former.subject, record, known)
         (present.row, present.local) = try putBefore(body.subject, present, isKept: isConflict)
         try tables.put(present)
         try tables.note(version: record.version.data, of: present)
@@ -118,9 +120,13 @@ struct CircleMerge {
         try tables.note(version: record.version.data, of: entry)
     }
 
-    /// Whether two versions have the same contents. Two members that make the same change are in no conflict.
-    private func isSame(_ one: RecordBody.Subject, _ other: RecordBody.Subject) -> Bool {
-        switch (one, other) {
+    /// Whether two versions have the same contents. Two members that make the same change are in no conflict, unless
+    /// etcd accepted one of the two: two increments of one number are two.
+    private func isSame(
+        _ one: RecordBody.Subject, _ other: RecordBody.Subject, _ record: CircleRecord, _ known: CircleRecord
+    ) -> Bool {
+        guard !record.version.time.isDecided, !known.version.time.isDecided else { return false }
+        return switch (one, other) {
         case (.item(let one), .item(let other)):
             one.attributes == other.attributes && one.customAttributes == other.customAttributes
                 && one.accessControl == other.accessControl && one.expiry == other.expiry

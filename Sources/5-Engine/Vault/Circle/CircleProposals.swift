@@ -92,7 +92,9 @@ struct CircleProposals {
         return try tables.reader.outgoing(of: Self.kind).filter { parcel in
             let deadline = HybridTime(
                 rawValue: UInt64(bigEndianBytes: parcel.key.dropFirst(Self.objectKey).prefix(8)))
-            if session.member?.rights.contains(.write) == true, now <= deadline, deadline <= latest,
+            if Self.isRefused(parcel), now <= deadline, deadline <= latest { return false }
+            if !Self.isRefused(parcel), session.member?.rights.contains(.write) == true, now <= deadline,
+                deadline <= latest,
                 let view = Identifier16(parcel.key.prefix(16)),
                 try CircleRecord(decoding: parcel.value).generation == views[view]?.entry.generation
             {
@@ -113,27 +115,38 @@ struct CircleProposals {
     ///
     /// - Parameters:
     ///   - key: That of the object.
-    ///   - value: The version that the proposal makes (12), and 1 if the version before it was removed from the store.
+    ///   - value: The version that the proposal makes (12), and 1 if the version before it was removed from the
+    ///     store, 2 if the store accepted it.
     ///   - isWaiting: Whether a record waits in the vault.
     func decide(_ key: Data, _ value: Data, isWaiting: (Data) -> Bool) throws {
         let version = Data(value.prefix(RecordVersion.size))
         for parcel in try tables.reader.outgoing(of: Self.kind)
-        where parcel.key.prefix(Self.objectKey) == key && Self.version(of: parcel) == version {
+        where parcel.key.prefix(Self.objectKey) == key && Self.version(of: parcel) == version
+            && !Self.isRefused(parcel)
+        {
             // It is decided again after the unlocking.
             guard !isWaiting(parcel.value) else { return }
+            var isIn = false
             if let entry = try tables.reader.item(Data(key.dropFirst(16).prefix(16)), in: Data(key.prefix(16))),
-                try !tables.reader.hasVersion(version, of: entry)
+                case let present = try CircleRecord(decoding: entry.record)
             {
-                let present = try CircleRecord(decoding: entry.record)
-                let ancestors = try session.open(present, at: session.place(of: entry)).ancestors
-                if ancestors.contains(try RecordVersion(decoding: version)) {
+                isIn = try tables.reader.hasVersion(version, of: entry)
+                let ancestors = try isIn ? nil : session.open(present, at: session.place(of: entry)).ancestors
+                if let ancestors, ancestors.contains(try RecordVersion(decoding: version)) {
                     try tables.note(version: version, of: entry)
-                } else if value.count > version.count, ancestors.times.count == Ancestors.most {
+                    isIn = true
+                } else if let ancestors, value.last == Self.isBaseGone, value.count > version.count,
+                    ancestors.times.count == Ancestors.most
+                {
                     // Of so many members not all are named. Nothing is known then, and the program waits in vain.
                     return
                 }
             }
             try tables.removeOutgoing(parcel)
+            // The program tries again only what is known to be refused. What etcd accepted and this vault did not take,
+            // such as a record under former keys, may be in force elsewhere.
+            guard !isIn, value.count == version.count || value.last == Self.isBaseGone else { continue }
+            try making.hand(.proposal, key: parcel.key, version)
         }
     }
 
@@ -141,7 +154,10 @@ struct CircleProposals {
     static func state(of proposal: CircleProposal, _ tables: CircleReader) throws -> ProposalState {
         let (view, name) = (Data(proposal.item.prefix(16)), Data(proposal.item.dropFirst(16)))
         if try tables.hasVersion(proposal.version, named: name, in: view) { return .accepted }
-        return try parcels(of: proposal, tables).isEmpty ? .refused : .pending
+        if let parcel = try parcels(of: proposal, tables).first { return isRefused(parcel) ? .refused : .pending }
+        // New keys of the view give the item another name.
+        let isRenamed = try tables.item(name, in: view) == nil
+        return try isRenamed && tables.hasVersion(proposal.version, in: view) ? .accepted : .undecided
     }
 
     /// Drops a proposal.
@@ -156,6 +172,13 @@ struct CircleProposals {
     }
 
     private static func version(of parcel: CircleParcel) -> Data? {
-        try? CircleRecord(decoding: parcel.value).version.data
+        isRefused(parcel) ? parcel.value : try? CircleRecord(decoding: parcel.value).version.data
     }
+
+    /// The version before is no longer in the store.
+    private static let isBaseGone: UInt8 = 1
+
+    /// Whether the store refused it. The version stays in the place of the record until the deadline, so that its
+    /// program can learn that.
+    private static func isRefused(_ parcel: CircleParcel) -> Bool { parcel.value.count == RecordVersion.size }
 }

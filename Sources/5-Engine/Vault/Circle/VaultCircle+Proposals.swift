@@ -159,7 +159,7 @@ extension VaultCircle {
             AccessRequest(.exchange, accessGroup: proposal.group), as: client, recordedAs: .inspected)
         do {
             guard try vault.reading(for: authorization, { reader, _ in try reader.circle.isThere }) else {
-                return .refused
+                return .undecided
             }
             if !operation.isWithdrawn {
                 return try vault.reading(for: authorization) { reader, keybag in
@@ -183,7 +183,7 @@ extension VaultCircle {
         guard let view = Identifier16(proposal.item.prefix(16)),
             let held = try session(tables, keybag)?.heldViews()[view],
             held.body.name.isSameGroup(as: proposal.group)
-        else { return .refused }
+        else { return .undecided }
         return try CircleProposals.state(of: proposal, tables)
     }
 }

@@ -67,8 +67,18 @@ package struct DeviceAuthorization: Sendable, Equatable {
         (1...longestText).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
+    /// The host of the place.
+    package var host: String { Self.host(place) ?? "" }
+
     private static func isAddress(_ text: String) -> Bool {
-        isShown(text) && !text.contains(" ") && (text.hasPrefix("https://") || text.hasPrefix("http://"))
+        isShown(text) && !text.contains(" ") && host(text) != nil
+    }
+
+    private static func host(_ text: String) -> String? {
+        guard text.hasPrefix("https://") else { return nil }
+        let authority = text.dropFirst(8).prefix { !"/?#".contains($0) }
+        // A name before '@' would look like the host.
+        return BrokerDestination.authority(String(authority), standard: 443)?.host
     }
 }
 

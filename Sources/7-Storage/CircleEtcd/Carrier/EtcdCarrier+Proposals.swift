@@ -11,7 +11,9 @@ import VaultInterface
 /// are written whatever is there: such a change is in conflict with what it did not know, as ever.
 extension EtcdCarrier {
     /// Has etcd decide, and tells the vault.
-    func decide(_ proposal: CircleObject, _ keys: EtcdKeys) async throws {
+    ///
+    /// - Parameter isLost: Whether etcd was seen to have no version of the item, though the proposal comes from one.
+    func decide(_ proposal: CircleObject, _ keys: EtcdKeys, isLost: Bool = false) async throws {
         let item = Data(proposal.key.prefix(32))
         let base = Data(proposal.key.dropFirst(32))
         let record = CircleObject(.record, key: item, value: proposal.value)
@@ -21,7 +23,7 @@ extension EtcdCarrier {
         let versions = keys.versions(of: item)
         var compare: [EtcdTransaction.Comparison] = []
         let before = versions.begin + Data(base.hexadecimal().utf8)
-        let isNew = !base.contains { $0 != 0 }
+        let isNew = isLost || !base.contains { $0 != 0 }
         if !isNew {
             compare = [.present(before), .absent(from: before + [0], to: versions.end)]
         } else {
@@ -51,6 +53,8 @@ extension EtcdCarrier {
             try await accept(record, verdict)
             return try await prune(found.map { $0.map(\.key) })
         }
+        // A deletion long ago, of which a store that was filled anew knows nothing.
+        if !isNew, found.joined().isEmpty { return try await decide(proposal, keys, isLost: true) }
         // An answer that was lost: it is there.
         if found.joined().contains(where: { $0.key == key && $0.value == proposal.value }) {
             return try await accept(record, verdict)
@@ -71,7 +75,8 @@ extension EtcdCarrier {
         next.claims.note(record)
         // Until the vault has it, it stays a proposal, and is found in etcd the next time. The place tells another
         // carrier what has to be in etcd.
-        try await take([record, verdict], place: next.encoded)
+        let accepted = CircleObject(.proposal, key: verdict.key, value: verdict.value + [2])
+        try await take([record, accepted], place: next.encoded)
         place.claims.note(record)
     }
 }
