@@ -14,8 +14,8 @@ package struct CircleExchange: Sendable {
         case differs
         /// Another member's change came first; this vault has it, or will have it soon.
         case refused
-        /// The store did not decide in time, and the change was taken back; or nobody knows what it decided. It may still
-        /// arrive if a carrier had it.
+        /// The store did not decide in time, and the change was taken back; or nobody knows what it decided. It may
+        /// still arrive if a carrier had it.
         case undecided
         case impossible(CircleObstacle)
     }

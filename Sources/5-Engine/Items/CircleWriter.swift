@@ -109,6 +109,7 @@ package struct CircleWriter {
 
     /// Runs `body`. What it changed is undone if it throws, and the transaction goes on.
     package func attempt<Result>(_ body: () throws -> Result) throws -> Result {
+        let before = writer.touched.moment
         try writer.database.execute("SAVEPOINT circle")
         do {
             let result = try body()
@@ -116,6 +117,8 @@ package struct CircleWriter {
             return result
         } catch {
             try writer.database.execute("ROLLBACK TO circle; RELEASE circle")
+            // The number of the change is undone, too: who looked for it later would find an older store.
+            writer.touched.moment = before
             throw error
         }
     }

@@ -13,6 +13,19 @@ package final class TouchedGroups {
 
     init(isMeasured: Bool) { self.isMeasured = isMeasured }
 
+    /// What was touched up to a moment. A transaction comes back to it when it undoes what followed.
+    struct Moment {
+        fileprivate var digests: Set<Int64>?
+        fileprivate var growth: [Int64: Int]
+        fileprivate var names: [Int64: String]
+        fileprivate var change: Int64?
+    }
+
+    var moment: Moment {
+        get { Moment(digests: digests, growth: growth, names: names, change: change) }
+        set { (digests, growth, names, change) = (newValue.digests, newValue.growth, newValue.names, newValue.change) }
+    }
+
     /// - Parameter digest: Nil for rows of an unknown group. One whose rows did not change has its observers told.
     package func insert(_ digest: Int64?) {
         if let digest { digests?.insert(digest) } else { digests = nil }

@@ -37,6 +37,43 @@ struct ItemSearchTests {
         }
     }
 
+    /// What a part of a transaction undoes counts for nothing: the store does not seem to go back behind it.
+    @Test func whatIsUndoneIsNoChange() throws {
+        struct Undone: Error {}
+        func row(_ number: Int64) -> ItemRow {
+            ItemRow(
+                binding: RowBinding(
+                    rowID: number, identifier: UUID(), itemClass: .genericPassword, protection: .whenUnlocked,
+                    isSynchronizable: false, isTombstone: false, group: 5,
+                    primaryKey: Data(repeating: UInt8(number - 900), count: 16), terms: [], version: 1),
+                metadata: Data([1]), value: .none)
+        }
+        func undo(_ number: Int64, _ writer: ItemStore.Writer) {
+            #expect(throws: Undone.self) {
+                try writer.circle.attempt {
+                    try writer.insert(row(number), filedUnder: [])
+                    throw Undone()
+                }
+            }
+        }
+        func check(_ numbers: [Int64]) throws {
+            try store.read(for: Self.authorization, under: keybag) { reader in
+                try reader.checkVault()
+                #expect(try (1_000...1_004).filter { try reader.row($0) != nil } == numbers)
+            }
+        }
+        try store.write(for: Self.authorization, under: keybag) { undo(1_000, $0) }
+        try check([])
+        try store.write(for: Self.authorization, under: keybag) { writer in
+            undo(1_001, writer)
+            try writer.insert(row(1_002), filedUnder: [])
+            undo(1_003, writer)
+        }
+        try check([1_002])
+        try store.write(for: Self.authorization, under: keybag) { try $0.insert(row(1_004), filedUnder: []) }
+        try check([1_002, 1_004])
+    }
+
     private static func search(_ seek: Seek, in groups: [Int64]? = nil) -> ItemSearch {
         switch seek {
         case .terms(let terms):
