@@ -114,6 +114,7 @@ extension Exchange {
         _ body: HTTPClientResponse.Body, _ keeping: [Int], _ account: inout Account
     ) async throws -> ByteBuffer {
         var bytes: [UInt8] = []
+        defer { bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) } }
         for try await piece in body {
             account.record.received += Int64(clamping: piece.readableBytes)
             guard bytes.count + piece.readableBytes <= KeptTokens.longest else {
@@ -125,7 +126,9 @@ extension Exchange {
             bytes += piece.readableBytesView
         }
         do {
-            bytes = try broker.secrets.keep(tokensIn: bytes, for: keeping)
+            let kept = try broker.secrets.keep(tokensIn: bytes, for: keeping)
+            bytes.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+            bytes = kept
         } catch let problem as KeptTokens.Problem {
             throw UntrustedServer(reason: problem.description)
         }

@@ -29,8 +29,8 @@ package struct CircleExchange: Sendable {
     /// How long the store may take to decide.
     @TaskLocal package static var patience: Duration = .seconds(10)
 
-    /// The most time that a program waits before it tries again after a refusal: whoever tries at once meets the
-    /// others again.
+    /// A random time, which a program waits after a refusal before it tries again. Programs that try again at once
+    /// meet each other again.
     package static var pause: Duration { .milliseconds(Int.random(in: 1...100)) }
 
     private let item: NewItem

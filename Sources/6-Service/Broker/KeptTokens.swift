@@ -5,8 +5,9 @@ import FoundationEssentials
 package enum KeptTokens {
     /// The longest answer with tokens, in bytes.
     package static let longest = 1 << 20
-    /// The shortest token, in bytes. Answers would not hide a shorter one.
-    private static let shortest = 8
+    /// The size of a token, in bytes. Answers would not hide a shorter one. A longer one takes memory for each of its
+    /// forms in the mask, and a program may have a server give many.
+    private static let sizes = 8...(16 << 10)
 
     /// An answer in which a token cannot be replaced.
     package struct Problem: Error {
@@ -47,8 +48,10 @@ package enum KeptTokens {
             guard var token = Self.text(string.range, body) else {
                 throw Problem(description: "the answer's member '\(text)' has a text that is not JSON")
             }
-            guard token.utf8.count >= shortest else {
-                throw Problem(description: "the answer's member '\(text)' has less than \(shortest) bytes")
+            guard sizes.contains(token.utf8.count) else {
+                throw Problem(
+                    description:
+                        "the answer's member '\(text)' does not have \(sizes.lowerBound) to \(sizes.upperBound) bytes")
             }
             let secret = try token.withUTF8 { try SecretBytes(copying: UnsafeRawBufferPointer($0)) }
             result += body[copied..<string.range.lowerBound]

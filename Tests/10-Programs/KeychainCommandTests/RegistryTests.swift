@@ -128,7 +128,7 @@ import Testing
             text.first?.contains("issued-") == false && text.first?.contains("\"scope\": \"read\"") == true, "\(text)")
         #expect(
             text.dropFirst() == [
-                "keychain: the answer's member 'access_token' has less than 8 bytes",
+                "keychain: the answer's member 'access_token' does not have 8 to 16384 bytes",
                 "keychain: the answer's member 'access_token' has a text that is not JSON",
                 "keychain: an answer of which tokens are kept has more than 1 MiB: have the rule name the path of the tokens",
             ], "\(text)")

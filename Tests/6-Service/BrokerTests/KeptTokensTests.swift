@@ -46,7 +46,10 @@ import Testing
         #expect(result.tokens == tokens)
     }
 
-    @Test(arguments: [#"{"token":"short"}"#, #"{"token":"\ud800 is no letter"}"#, #"{"token":"abcdefgh\x"}"#])
+    @Test(arguments: [
+        #"{"token":"short"}"#, #"{"token":"\#(String(repeating: "x", count: 16_385))"}"#,
+        #"{"token":"\ud800 is no letter"}"#, #"{"token":"abcdefgh\x"}"#,
+    ])
     func tokensThatCannotBeKept(_ text: String) {
         #expect(throws: KeptTokens.Problem.self) { try replaced(text) }
     }

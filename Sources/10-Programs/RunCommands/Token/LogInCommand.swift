@@ -42,9 +42,6 @@ struct LogInCommand: DocumentedCommand {
 
     @OptionGroup var server: LoginServer
 
-    @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"), completion: .groups)
-    var group: String?
-
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .jsonErrors)
@@ -65,7 +62,7 @@ struct LogInCommand: DocumentedCommand {
         let secret = try server.secret()
         // A vault that takes nothing fails before a person does anything.
         let session = try VaultSession.ofOwner(passcode)
-        let name = LoginName(self.name, group: group)
+        let name = LoginName(self.name, group: server.group)
         _ = try name.search.oneIfAny(in: session)
         var login = try server.login(destination, secret, refreshToken: HeldSecret(try SecretBytes("none yet")))
         let answer = try granted(authorize(login), login)

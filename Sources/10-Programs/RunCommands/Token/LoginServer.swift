@@ -39,6 +39,9 @@ struct LoginServer: ParsableArguments {
             valueName: "path"), completion: .file())
     var authority: String?
 
+    @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"), completion: .groups)
+    var group: String?
+
     /// - Parameter name: Of the login.
     func validate(_ name: String) throws {
         guard !name.isEmpty, !name.hasPrefix("-"), !TokenCommand.taken.contains(name) else {

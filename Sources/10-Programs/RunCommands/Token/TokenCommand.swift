@@ -221,9 +221,6 @@ struct AddLoginCommand: DocumentedCommand {
 
     @OptionGroup var server: LoginServer
 
-    @Option(help: ArgumentHelp("The access group to store in.", valueName: "group"), completion: .groups)
-    var group: String?
-
     @OptionGroup var passcode: PasscodeInput
 
     @Flag(help: .jsonErrors)
@@ -241,6 +238,6 @@ struct AddLoginCommand: DocumentedCommand {
                 "this is JSON and no refresh token: give the text of its member refresh_token alone")
         }
         let login = try server.login(destination, secret, refreshToken: token)
-        try server.store(login, as: LoginName(name, group: group), in: .ofOwner(passcode))
+        try server.store(login, as: LoginName(name, group: server.group), in: .ofOwner(passcode))
     }
 }
