@@ -168,7 +168,8 @@ import Testing
     @Test func onlyTheServerOfTheRule() throws {
         let text = try lines(
             """
-            try() { "$@" -- psql -qXAt -c 'SELECT current_user' 2>&1 | grep -v '^keychain:' | sed 's/.*keychain: //'; }
+            # What keychain says itself could come into the middle of a line of psql.
+            try() { "$@" -- sh -c 'psql -qXAt -c "SELECT current_user" 2>&1' 2> err | sed 's/.*keychain: //'; }
             at="$port/shop at 127.0.0.1"
             try brokered "postgres://app@elsewhere.example.test:$at"
             try keychain run --broker "PGPASSWORD=keychain://db/app to postgres://app@db.example.test:$at" \\
