@@ -262,6 +262,23 @@ package struct CircleReader {
             .max)
     }
 
+    /// What of one kind is to be handed on, without the contents, in the order in which it was made.
+    package func labels(of kind: UInt8) throws -> [CircleLabel] {
+        try all("SELECT number, key, length(value) FROM circle_outgoing WHERE kind = ? ORDER BY number") { statement in
+            try statement.bind(Int64(kind), at: 1)
+        } _: { row in
+            guard let number = row.integer(0), let key = row.blob(1), let size = row.integer(2) else { return nil }
+            return CircleLabel(number: number, key: key, size: Int(size))
+        }
+    }
+
+    /// What is to be handed on and has this label.
+    package func outgoing(_ label: CircleLabel) throws -> CircleParcel? {
+        try parcels(
+            "SELECT number, kind, key, value FROM circle_outgoing WHERE number = ? LIMIT ?", label.number, 1
+        ).first
+    }
+
     /// Whether something of a kind still has to be handed on.
     package func isOutgoing(_ value: Data, _ kind: UInt8) throws -> Bool {
         try first("SELECT 1 FROM circle_outgoing WHERE kind = ? AND value = ?") { statement in

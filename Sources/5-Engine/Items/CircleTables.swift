@@ -172,6 +172,14 @@ package struct CircleParcel: Sendable {
     }
 }
 
+/// What is known of something on its way out without reading it: the number of its row, its key, and the bytes of its
+/// value.
+package struct CircleLabel: Sendable {
+    package let number: Int64
+    package let key: Data
+    package let size: Int
+}
+
 extension ItemStore.Reader {
     /// Reads what the vault knows of its circle.
     package var circle: CircleReader { CircleReader(database: database) }

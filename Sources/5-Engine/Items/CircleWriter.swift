@@ -211,8 +211,12 @@ package struct CircleWriter {
     }
 
     /// Forgets one thing that was to be handed on.
-    package func removeOutgoing(_ parcel: CircleParcel) throws {
-        try run("DELETE FROM circle_outgoing WHERE number = ?") { try $0.bind(parcel.number, at: 1) }
+    package func removeOutgoing(_ parcel: CircleParcel) throws { try removeOutgoing(numbered: parcel.number) }
+
+    package func removeOutgoing(_ label: CircleLabel) throws { try removeOutgoing(numbered: label.number) }
+
+    private func removeOutgoing(numbered number: Int64) throws {
+        try run("DELETE FROM circle_outgoing WHERE number = ?") { try $0.bind(number, at: 1) }
     }
 
     package func removeViewEntry(of view: Data, generation: UInt32, number: UInt32) throws {

@@ -74,6 +74,16 @@ struct EtcdKeys {
         record.count >= 22 ? Data(record.dropFirst(10).prefix(12)) : nil
     }
 
+    /// The generation of keys under which a record says it is sealed.
+    static func generation(of record: Data) -> UInt32? {
+        record.count >= 10 ? UInt32(bigEndianBytes: record.dropFirst(6).prefix(4)) : nil
+    }
+
+    /// The member that a record says has sealed it.
+    static func sealer(of record: Data) -> UInt32? {
+        record.count >= 26 ? UInt32(bigEndianBytes: record.dropFirst(22).prefix(4)) : nil
+    }
+
     /// The keys of all versions of the item whose record has this key.
     static func versions(ofItemAt key: Data) -> Area? {
         guard let end = key.lastIndex(of: UInt8(ascii: "/")) else { return nil }
@@ -84,6 +94,12 @@ struct EtcdKeys {
     func versions(of item: Data) -> Area {
         let name = item.hexadecimal()
         return area("i/\(name.prefix(32))/\(name.dropFirst(32))/")
+    }
+
+    /// The entries of a view that say of keys of a later generation.
+    func entries(ofView view: Data, after generation: UInt32) -> Area {
+        let all = area("c4/\(view.hexadecimal())/")
+        return Area(all.begin + Data(Data((generation &+ 1).bigEndianBytes).hexadecimal().utf8), to: all.end)
     }
 
     enum Removal: Equatable {

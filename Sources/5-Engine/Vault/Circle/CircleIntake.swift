@@ -381,10 +381,9 @@ final class CircleIntake {
         }
         guard let held = try session.heldViews()[view] else { return .ignored }
         let record = try CircleRecord(decoding: value)
-        if record.generation < held.entry.generation {
-            // All that counts was sealed anew. Who was removed knows the former keys.
-            return .ignored
-        }
+        let isFormer = record.generation < held.entry.generation
+        // All that counts was sealed anew. Who was removed knows the former keys.
+        if isFormer, !isStillCounted(record) { return .ignored }
         if wasChecked, try session.viewKey(view, record.generation, record.keyClass) == nil { return .waits }
         let entry = try tables.reader.item(name.bytes, in: view.bytes)
         if let entry, entry.record == value { return .ignored }
@@ -412,7 +411,37 @@ final class CircleIntake {
             else { throw CircleError.notPermitted("an item of another access group or class than its view") }
         }
         try making.see(record.version.time)
+        guard isFormer else {
+            try CircleMerge(making, scan).take(record, body, at: place, held, &result)
+            return .taken
+        }
+        return try takeFormer(record.version, body, held) ? .taken : .waits
+    }
+
+    /// Takes what a record under former keys says, and hands it on under the present ones.
+    ///
+    /// - Returns: False while this vault lacks the present key.
+    private func takeFormer(
+        _ version: RecordVersion, _ body: RecordBody, _ held: CircleSession.HeldView
+    ) throws -> Bool {
+        let (view, generation) = (held.identifier, held.entry.generation)
+        guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return false }
+        let place = try session.place(of: key.name(ofPrimaryKey: body.primaryKey), in: view)
+        func isKnown() throws -> Bool {
+            try tables.reader.hasVersion(version.data, named: place.name.bytes, in: view.bytes)
+        }
+        guard try !isKnown() else { return true }
+        let record = try making.seal(body, version, at: place, generation)
         try CircleMerge(making, scan).take(record, body, at: place, held, &result)
-        return .taken
+        if try isKnown() { try making.hand(.record, key: view.bytes + place.name.bytes, record.encoded) }
+        return true
+    }
+
+    /// Whether a record under former keys is taken all the same: the store accepted it, of somebody who still is a
+    /// member, before it had the present keys. Its maker may be away, and a change that comes from an earlier version
+    /// would exclude it.
+    private func isStillCounted(_ record: CircleRecord) -> Bool {
+        record.version.time.isDecided && record.version.member == record.sealer
+            && session.log?.member(record.sealer) != nil && session.member?.rights.contains(.write) == true
     }
 }

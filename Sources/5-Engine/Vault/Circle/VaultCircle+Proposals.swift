@@ -133,7 +133,9 @@ extension VaultCircle {
             return .impossible(.tooLarge)
         }
         let group = making.keybag.groupDigest(held.body.name)
-        try checkQuota(of: client, held.body.name, group, growth: record.size - (known?.size ?? 0), making)
+        // Others may wait as well: the carrier, whose writes have no quota, will write them all.
+        let growth = try proposals.bytes(ofView: view.bytes) + record.size - (known?.size ?? 0)
+        try checkQuota(of: client, held.body.name, group, growth: growth, making)
         try proposals.add(
             record, at: item, after: base, of: client.identifier, milliseconds: operation.milliseconds)
         // Carriers are told of changes of items.
@@ -141,7 +143,6 @@ extension VaultCircle {
         return .proposed(CircleProposal(group: held.body.name, item: item, version: version.data))
     }
 
-    /// The carrier, whose writes have no quota, will write the item.
     private func checkQuota(
         of client: Client, _ name: String, _ group: Int64, growth: Int, _ making: CircleMaking
     ) throws {

@@ -27,6 +27,7 @@ extension EtcdCarrier {
             let objects = all.filter { $0.kind != .proposal }
             // One that the vault cannot take now comes again.
             let proposals = all.filter { $0.kind == .proposal && decided.insert($0).inserted }
+                .compactMap(EtcdProposal.init)
             guard let circle = state.circle, !objects.isEmpty || !proposals.isEmpty else {
                 if state.standing == .none { throw EtcdError.noCircle }
                 try await compare(state)
@@ -137,6 +138,10 @@ extension EtcdCarrier {
     /// - Returns: Whether the object need not be written any more.
     private func isResolved(_ one: Keyed, occupiedBy value: Data) throws -> Bool {
         guard value != one.object.value else { return true }
+        // After a view got new keys, several members may seal one version anew.
+        if one.object.kind == .record, EtcdKeys.sealer(of: value) != EtcdKeys.sealer(of: one.object.value) {
+            return true
+        }
         guard one.object.kind == .entry else {
             report.alarm(
                 "etcd already has a different object under this machine's key: another machine uses a copy of this vault. Run "

@@ -62,6 +62,8 @@ package actor EtcdCarrier {
     /// Keys that this carrier wrote, and that it need not give to its own vault. As text, because the hash of `Data`
     /// looks at the first 80 bytes only, in which all keys of a group are alike.
     var written: Set<String> = []
+    /// What was found under former names of items, by the first possible key of each.
+    var former: [Data: FormerVersions] = [:]
     /// Whether the store lost what it had, and gets everything once more.
     var isStartingAnew = false
     /// Whether somebody removed what no member removes, and when everything was written anew last because of that.
