@@ -12,7 +12,7 @@ package struct CircleExchange: Sendable {
         case exchanged
         /// The item has another value here than the expected one.
         case differs
-        /// Another member's change came first; this vault has it, or will have it soon.
+        /// Another member's change came first, or new keys of the group did; this vault has that, or will have it soon.
         case refused
         /// The store did not decide in time, and the change was taken back; or nobody knows what it decided. It may
         /// still arrive if a carrier had it.

@@ -18,6 +18,8 @@ package struct MembershipLog: Sendable {
         package let invitation: Identifier16?
         /// The number of the entry with which it was removed, or left; nil while it is a member.
         package fileprivate(set) var removed: UInt32?
+        /// Whether it said itself that it leaves.
+        package fileprivate(set) var hasLeft = false
     }
 
     package struct OpenInvitation: Sendable, Hashable {
@@ -151,6 +153,7 @@ package struct MembershipLog: Sendable {
         case .leave:
             try checkSomebodyIsLeft(without: signer.number)
             members[signer.number]?.removed = entry.number
+            members[signer.number]?.hasLeft = true
         case .end(let invitation):
             try require(.admit, of: signer)
             guard invitations[invitation] != nil else { throw .notPermitted("the end of an unknown invitation") }

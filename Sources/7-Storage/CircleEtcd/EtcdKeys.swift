@@ -96,9 +96,12 @@ struct EtcdKeys {
         return area("i/\(name.prefix(32))/\(name.dropFirst(32))/")
     }
 
+    /// The entries of a view.
+    func entries(ofView view: Data) -> Area { area("c4/\(view.hexadecimal())/") }
+
     /// The entries of a view that say of keys of a later generation.
     func entries(ofView view: Data, after generation: UInt32) -> Area {
-        let all = area("c4/\(view.hexadecimal())/")
+        let all = entries(ofView: view)
         return Area(all.begin + Data(Data((generation &+ 1).bigEndianBytes).hexadecimal().utf8), to: all.end)
     }
 
@@ -126,6 +129,20 @@ struct EtcdKeys {
         var end: Data
 
         init(_ begin: Data, to end: Data) { (self.begin, self.end) = (begin, end) }
+
+        func contains(_ key: Data) -> Bool {
+            !key.lexicographicallyPrecedes(begin) && key.lexicographicallyPrecedes(end)
+        }
+
+        /// What is left of it without some keys.
+        func without(_ keys: [Data]) -> [Area] {
+            var (parts, rest): ([Area], Area) = ([], self)
+            for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) where contains(key) {
+                if key != rest.begin { parts.append(Area(rest.begin, to: key)) }
+                rest.begin = key + [0]
+            }
+            return parts + [rest]
+        }
 
         /// - Parameter prefix: What its keys begin with; it ends with a slash, and the byte after that is a zero.
         init(below prefix: Data) { self.init(prefix, to: prefix.dropLast() + [UInt8(ascii: "0")]) }

@@ -338,7 +338,8 @@ private final class ChangedEtcd: Sendable {
         changed.set(.refusedWithoutReason)
         let first = try propose(machines[0], 2, over: 1)
         try await machines[0].carrier.synchronize()
-        #expect(try state(first, machines[0]) == .refused && machines[0].value() == 1)
+        #expect(try state(first, machines[0]) == .pending && machines[0].value() == 1)
+        #expect(try state(first, machines[0], isWithdrawn: true) == .refused)
         changed.set(.acceptedByNobody)
         let proposals = [try propose(machines[0], 2, over: 1), try propose(machines[1], second, over: 1)]
         for (machine, proposal) in zip(machines, proposals) {

@@ -17,12 +17,14 @@ struct CircleAgreement {
     init(_ making: CircleMaking) { self.making = making }
 
     /// Does what is to be done. The vault is unlocked.
-    func run() throws {
+    ///
+    /// - Parameter isCaughtUp: Whether all was read that was in the store with the last entry of the log.
+    func run(isCaughtUp: Bool) throws {
         guard session.standing == .member else { return }
         try settleContested()
         try CircleAdmission(making).admitDisplaced()
         try settleHolders()
-        try renewKeys()
+        try renewKeys(isCaughtUp)
         try making.endRecovery(isRead: false)
         try CircleAdmission(making).admitUnattended()
     }
@@ -97,12 +99,16 @@ struct CircleAgreement {
 
     /// A member that left still has keys, and so has a former recovery key: the first of those that may gives the views
     /// new ones.
-    private func renewKeys() throws {
+    private func renewKeys(_ isCaughtUp: Bool) throws {
         guard let log = session.log, let member = session.member, member.rights.contains(.views) else { return }
         for held in try session.heldViews().values {
             let first = held.body.holders.filter { log.member($0)?.rights.contains(.views) == true }.min()
             guard first == member.number else { continue }
             let gone = held.body.holders.filter { log.member($0) == nil }
+            // Who left may have written much that nobody has read yet, and that counts under the present keys only.
+            guard isCaughtUp || gone.contains(where: { log.members[$0]?.hasLeft != true }) || gone.isEmpty else {
+                continue
+            }
             if let last = gone.compactMap({ log.members[$0]?.removed }).max() {
                 _ = try making.renewKeys(of: held, generation: last + 1)
             } else if try making.hasKeys(held) {

@@ -54,7 +54,9 @@ final class CircleIntake {
     }
 
     /// Takes objects, and what waited.
-    func take(_ objects: [CircleObject]) throws {
+    ///
+    /// - Parameter isCaughtUp: Whether a carrier has read all that was in the store with the last entry of the log.
+    func take(_ objects: [CircleObject], isCaughtUp: Bool = false) throws {
         rest = objects.map { CircleParcel(number: 0, kind: $0.kind.rawValue, key: $0.key, value: $0.value) }
         let kinds = Set(objects.map(\.kind))
         if !kinds.isDisjoint(with: [.entry, .viewEntry]) { making.logs.tryAgain() }
@@ -78,7 +80,7 @@ final class CircleIntake {
         if kinds.contains(.head) { rest.sort { Self.sequence($0) > Self.sequence($1) } }
         try pass(.head)
         try pass(.proposal)
-        if keybag.keys.lockState == .unlocked { try CircleAgreement(making).run() }
+        if keybag.keys.lockState == .unlocked { try CircleAgreement(making).run(isCaughtUp: isCaughtUp) }
         try keepWaiting()
         result.waiting = try tables.reader.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue)
         guard try tables.reader.countOfWaiting() <= Self.mostWaiting else {
@@ -203,7 +205,16 @@ final class CircleIntake {
                 }
                 return .ignored
             case .record:
-                return try tables.attempt { try takeRecord(parcel.key, parcel.value, wasChecked: parcel.number > 0) }
+                let writer = session.writer
+                do {
+                    return try tables.attempt {
+                        try takeRecord(parcel.key, parcel.value, wasChecked: parcel.number > 0)
+                    }
+                } catch {
+                    // The certificate of one that was made meanwhile is undone.
+                    session.writer = writer
+                    throw error
+                }
             }
         } catch let error as CircleError {
             refuse(error)
@@ -333,6 +344,9 @@ final class CircleIntake {
         guard let log = session.log, entry.circle == log.circle else { return .ignored }
         guard let signer = log.members[entry.signer] else { return try waitsUnchecked() }
         try entry.check(signedBy: signer.keys)
+        guard signer.rights.contains(.views) else {
+            throw CircleError.notPermitted("an entry of a view by somebody who may not make one")
+        }
         guard let key = try session.viewKey(entry.view, entry.generation, .afterFirstUnlock) else {
             // Views of others are not this vault's business, unless a key for it is on its way.
             return .waits
@@ -382,8 +396,7 @@ final class CircleIntake {
         guard let held = try session.heldViews()[view] else { return .ignored }
         let record = try CircleRecord(decoding: value)
         let isFormer = record.generation < held.entry.generation
-        // All that counts was sealed anew. Who was removed knows the former keys.
-        if isFormer, !isStillCounted(record) { return .ignored }
+        if isFormer, try !isStillCounted(record, in: view) { return .ignored }
         if wasChecked, try session.viewKey(view, record.generation, record.keyClass) == nil { return .waits }
         let entry = try tables.reader.item(name.bytes, in: view.bytes)
         if let entry, entry.record == value { return .ignored }
@@ -393,13 +406,18 @@ final class CircleIntake {
         let place = try session.place(of: name, in: view)
         if ahead?.isRight(key, value, checker.certificate) != true { try record.check(at: place, by: checker) }
         // What a removed member wrote before is sealed anew by who removed it.
-        guard let sealer = session.maker(record.sealer, of: record.generation), sealer.rights.contains(.write) else {
+        guard let sealer = session.maker(ofRecordBy: record.sealer, held, record.generation),
+            sealer.rights.contains(.write)
+        else {
             throw CircleError.notPermitted("a record of somebody who may not write")
         }
         guard record.version.time <= HybridTime(making.now.addingTimeInterval(Self.farthest)) else {
             throw CircleError.notPermitted("a version of a time that is years ahead")
         }
-        if let entry, try CircleRecord(decoding: entry.record).version == record.version { return .ignored }
+        if let entry, try CircleRecord(decoding: entry.record).version == record.version {
+            try checkSealedAnew(record, entry, at: place)
+            return .ignored
+        }
         guard let viewKey = try session.viewKey(view, record.generation, record.keyClass),
             let nameKey = try session.viewKey(view, record.generation, .afterFirstUnlock)
         else { return .waits }
@@ -425,7 +443,9 @@ final class CircleIntake {
         _ version: RecordVersion, _ body: RecordBody, _ held: CircleSession.HeldView
     ) throws -> Bool {
         let (view, generation) = (held.identifier, held.entry.generation)
-        guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return false }
+        guard try making.hasKeys(held), let key = try session.viewKey(view, generation, .afterFirstUnlock) else {
+            return false
+        }
         let place = try session.place(of: key.name(ofPrimaryKey: body.primaryKey), in: view)
         func isKnown() throws -> Bool {
             try tables.reader.hasVersion(version.data, named: place.name.bytes, in: view.bytes)
@@ -433,15 +453,34 @@ final class CircleIntake {
         guard try !isKnown() else { return true }
         let record = try making.seal(body, version, at: place, generation)
         try CircleMerge(making, scan).take(record, body, at: place, held, &result)
-        if try isKnown() { try making.hand(.record, key: view.bytes + place.name.bytes, record.encoded) }
+        // Others need no former version.
+        if try tables.reader.item(place.name.bytes, in: view.bytes)?.record == record.encoded {
+            try making.hand(.record, key: view.bytes + place.name.bytes, record.encoded)
+        }
         return true
     }
 
-    /// Whether a record under former keys is taken all the same: the store accepted it, of somebody who still is a
-    /// member, before it had the present keys. Its maker may be away, and a change that comes from an earlier version
-    /// would exclude it.
-    private func isStillCounted(_ record: CircleRecord) -> Bool {
-        record.version.time.isDecided && record.version.member == record.sealer
-            && session.log?.member(record.sealer) != nil && session.member?.rights.contains(.write) == true
+    /// Whether a record under former keys is taken all the same. All that counts is sealed anew, and who was removed
+    /// knows the former keys. But what the store accepted before it had the present keys has to be known before the next
+    /// change, and its maker may be away.
+    private func isStillCounted(_ record: CircleRecord, in view: Identifier16) throws -> Bool {
+        guard record.version.time.isDecided, record.version.member == record.sealer,
+            session.log?.member(record.sealer) != nil, session.member?.rights.contains(.write) == true
+        else { return false }
+        // Who got the view later never gets the former keys.
+        return try [record.keyClass, .afterFirstUnlock].allSatisfy {
+            try session.hasViewKey(view, record.generation, $0)
+        }
+    }
+
+    /// Makes sure that a version of this vault which another member sealed anew says the same.
+    private func checkSealedAnew(_ record: CircleRecord, _ entry: CircleRow, at place: CircleRecord.Place) throws {
+        guard record.version.member == session.number, record.sealer != session.number,
+            let key = try session.viewKey(place.view, record.generation, record.keyClass)
+        else { return }
+        let own = try session.open(CircleRecord(decoding: entry.record), at: session.place(of: entry))
+        guard try CircleMerge.haveSameContents(record.open(at: place, under: key).subject, own.subject) else {
+            throw CircleError.forged("version of this vault, which member \(record.sealer) sealed with other contents")
+        }
     }
 }

@@ -208,9 +208,10 @@ struct CircleMaking {
             previous: previous, time: try time(after: log.lastTime), whileUnlocked: unlocked.commitment,
             afterFirstUnlock: closed.commitment, recovery: log.recovery?.fingerprint ?? ViewEntry.Body.noRecovery,
             name: name, holders: holders)
-        try put(body, of: view, generation: generation, number: 0, under: closed)
+        // Whoever finds the entry in a store finds the keys there.
         for holder in holders.sorted() { try deliver(view, generation, to: holder) }
         try deliver(view, generation, to: CircleRecovery.number)
+        try put(body, of: view, generation: generation, number: 0, under: closed)
         return closed
     }
 

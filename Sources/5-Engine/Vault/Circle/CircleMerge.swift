@@ -125,8 +125,11 @@ struct CircleMerge {
     private func isSame(
         _ one: RecordBody.Subject, _ other: RecordBody.Subject, _ record: CircleRecord, _ known: CircleRecord
     ) -> Bool {
-        guard !record.version.time.isDecided, !known.version.time.isDecided else { return false }
-        return switch (one, other) {
+        !record.version.time.isDecided && !known.version.time.isDecided && Self.haveSameContents(one, other)
+    }
+
+    static func haveSameContents(_ one: RecordBody.Subject, _ other: RecordBody.Subject) -> Bool {
+        switch (one, other) {
         case (.item(let one), .item(let other)):
             one.attributes == other.attributes && one.customAttributes == other.customAttributes
                 && one.accessControl == other.accessControl && one.expiry == other.expiry

@@ -69,6 +69,17 @@ extension CircleSession {
         }
         return gone
     }
+
+    /// The member that made a record under the present keys of a view; nil if it counts for nothing.
+    ///
+    /// Who left had written all before, and others may read it later. It counts until the view has new keys.
+    func maker(ofRecordBy number: UInt32, _ held: HeldView, _ generation: UInt32) -> MembershipLog.Member? {
+        if let maker = maker(number, of: generation) { return maker }
+        guard let gone = log?.members[number], gone.hasLeft, let removed = gone.removed,
+            held.entry.generation <= removed
+        else { return nil }
+        return gone
+    }
 }
 
 extension CircleMaking {

@@ -143,12 +143,7 @@ final class CircleSession {
     }
 
     /// Whether this vault itself said that it leaves.
-    var hasLeft: Bool {
-        guard let number, let removed = log?.members[number]?.removed,
-            let entry = try? tables.log(from: removed).first.map(MembershipEntry.init(decoding:))
-        else { return false }
-        return entry.signer == number
-    }
+    var hasLeft: Bool { number.flatMap { log?.members[$0]?.hasLeft } == true }
 
     /// The member that this vault is; nil unless it is one.
     var member: MembershipLog.Member? { number.flatMap { log?.member($0) } }

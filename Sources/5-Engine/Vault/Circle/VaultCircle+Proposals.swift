@@ -100,9 +100,10 @@ extension VaultCircle {
         let (session, scan, proposals) = (making.session, CircleScan(making), CircleProposals(making))
         let (view, generation) = (held.identifier, held.entry.generation)
         // Keys of a new generation come one after the other.
-        guard try making.hasKeys(held), let key = try session.viewKey(view, generation, .afterFirstUnlock) else {
-            return .occupied
-        }
+        let keyClass = change.next.map { ItemPayload.keyClass(of: $0) } ?? .afterFirstUnlock
+        guard try session.viewKey(view, generation, keyClass) != nil,
+            let key = try session.viewKey(view, generation, .afterFirstUnlock)
+        else { return .occupied }
         let name = key.name(ofPrimaryKey: change.primaryKey)
         let item = view.bytes + name.bytes
         guard try proposals.hasRoom(for: item, of: client.identifier) else { return .occupied }

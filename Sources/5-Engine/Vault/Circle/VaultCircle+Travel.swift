@@ -49,7 +49,7 @@ extension VaultCircle {
             let intake = CircleIntake(making)
             if keybag.keys.lockState == .unlocked { try making.recover() }
             if session.standing == .member {
-                try intake.take([])
+                try intake.take([], isCaughtUp: true)
                 let isRead = try writer.reader.circle.state(CircleSession.State.place + operation.carrier) != nil
                 if keybag.keys.lockState == .unlocked { try making.endRecovery(isRead: isRead) }
                 try CircleUpkeep(making).run()

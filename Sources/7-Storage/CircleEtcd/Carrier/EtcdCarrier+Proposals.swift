@@ -39,19 +39,50 @@ struct EtcdProposal {
     }
 }
 
-/// Versions under a former name of an item that the vault was given.
-struct FormerVersions {
-    /// The key of the last one.
-    var last: Data
-    /// When it was found, and whether nothing waits in the vault since.
-    var found = ContinuousClock.now
-    var isTaken: Bool
+/// What kept a change from being accepted, and may count for nothing: entries of a view that say of later keys, and
+/// versions under former names of items. The vault does not say what it makes of each. So once it was given everything
+/// up to the revision at which they were found, and nothing waits in it, changes are made in spite of them.
+struct EtcdObstacles {
+    struct Found {
+        /// The last key of those that were found.
+        var key: Data
+        var revision: Int64
+        var found = ContinuousClock.now
 
-    /// For how long one that waits for something, such as a certificate, delays a change: it may wait for ever.
-    private static let patience: Duration = .seconds(10)
+        /// For how long something that waits in the vault delays a change: it may wait for ever.
+        private static let patience: Duration = .seconds(60)
 
-    /// Whether the vault has seen them. It does not count all of them.
-    var isSeen: Bool { isTaken || .now - found > Self.patience }
+        func isPassed(_ caughtUp: Int64, waiting: Int) -> Bool {
+            revision <= caughtUp && (waiting == 0 || .now - found > Self.patience)
+        }
+    }
+
+    /// Entries of views, by their keys.
+    private(set) var entries: [Data: Found] = [:]
+    /// Versions, by the first possible key of the former name.
+    private(set) var versions: [Data: Found] = [:]
+
+    /// The most entries in whose spite a change is made: each is two comparisons of a transaction.
+    static let mostEntries = 32
+    private static let mostNames = 10_000
+
+    /// - Returns: Whether it is new.
+    mutating func note(entry key: Data, revision: Int64) -> Bool {
+        guard entries[key] == nil, entries.count < Self.mostEntries else { return false }
+        entries[key] = Found(key: key, revision: revision)
+        return true
+    }
+
+    /// Forgets the entries of some keys.
+    mutating func forgetEntries(in area: EtcdKeys.Area) { entries = entries.filter { !area.contains($0.key) } }
+
+    /// - Returns: Whether it is new.
+    mutating func note(version key: Data, underName name: Data, revision: Int64) -> Bool {
+        guard versions[name]?.key != key else { return false }
+        if versions.count >= Self.mostNames { versions = [:] }
+        versions[name] = Found(key: key, revision: revision)
+        return true
+    }
 }
 
 /// Changes of items about which etcd decides.
@@ -63,34 +94,30 @@ struct FormerVersions {
 ///
 /// New keys of a view give its items other names. So a transaction compares that the view has no later keys, and that
 /// the item's former names have no later version. Once the entry of the new keys is in etcd, nothing more is accepted
-/// under the former ones, and under the new ones only what comes from all that was.
+/// under the former ones, and under the new ones only what comes from all that counts.
 extension EtcdCarrier {
     /// How many versions under a former name are given to the vault at once, the earliest first.
     private static let formerPage: Int64 = 4
-    private static let mostFormer = 10_000
 
     /// Has etcd decide, and tells the vault.
     ///
+    /// A refusal is told only for a reason that stays: a transaction whose answer was lost may still be carried out.
+    /// Otherwise the proposal waits for the next time.
+    ///
     /// - Parameter isLost: Whether etcd was seen to have no version of the item, though the proposal comes from one.
+    /// - Throws: ``EtcdError/beginAgain`` if the vault has to read more first.
     func decide(_ proposal: EtcdProposal, _ keys: EtcdKeys, isLost: Bool = false) async throws {
         guard let key = keys.key(of: proposal.record) else { return }
-        var verdict = CircleObject(.proposal, key: proposal.key, value: proposal.version)
         let versions = keys.versions(of: proposal.item)
         let before = versions.begin + Data(proposal.base.hexadecimal().utf8)
         let isNew = isLost || proposal.isNew
-        let later = keys.entries(ofView: proposal.view, after: proposal.generation)
-        let unseen = proposal.formerItems.map { item in
-            let area = keys.versions(of: item)
-            let base = area.begin + Data(proposal.base.hexadecimal().utf8)
-            let seen = former[area.begin].flatMap { $0.isSeen ? $0.last : nil } ?? base
-            return EtcdKeys.Area((base.lexicographicallyPrecedes(seen) ? seen : base) + [0], to: area.end)
-        }
+        let later = laterEntries(proposal, keys)
+        let former = proposal.formerItems.map { unseenVersions(of: $0, after: proposal.base, keys) }
         let compare: [EtcdTransaction.Comparison] =
             (isNew
                 ? [.absent(from: versions.begin, to: versions.end)]
                 : [.present(before), .absent(from: before + [0], to: versions.end)])
-            + [.absent(from: later.begin, to: later.end)]
-            + unseen.map { .absent(from: $0.begin, to: $0.end) }
+            + (later + former).map { .absent(from: $0.begin, to: $0.end) }
         let reply = try await gateway.transaction(
             EtcdTransaction(
                 compare: compare,
@@ -107,45 +134,93 @@ extension EtcdCarrier {
                             sort_target: "KEY")),
                     .init(request_range: EtcdRange(key: before, keys_only: true)),
                 ]
-                    + unseen.map {
+                    + later.map {
+                        .init(
+                            request_range: EtcdRange(
+                                key: $0.begin, range_end: $0.end,
+                                limit: EtcdNumber(Int64(EtcdObstacles.mostEntries)), keys_only: true))
+                    }
+                    + former.map {
                         .init(
                             request_range: EtcdRange(
                                 key: $0.begin, range_end: $0.end, limit: EtcdNumber(Self.formerPage)))
                     }))
         hear()
         let found = (reply.responses ?? []).compactMap(\.response_range?.kvs)
+        var verdict = CircleObject(.proposal, key: proposal.key, value: proposal.version)
         if reply.succeeded == true {
             place.witness = EtcdPlace.Witness(
                 key: key, revision: reply.header?.number ?? 0, value: proposal.record.value)
             try await accept(proposal.record, verdict)
             return try await prune(found.map { $0.map(\.key) })
         }
+        let entries = found.joined()
         // A deletion long ago, of which a store that was filled anew knows nothing.
-        if !isNew, found.joined().isEmpty { return try await decide(proposal, keys, isLost: true) }
+        if !isNew, entries.isEmpty { return try await decide(proposal, keys, isLost: true) }
         // An answer that was lost: it is there.
-        if found.joined().contains(where: { $0.key == key && $0.value == proposal.record.value }) {
+        if entries.contains(where: { $0.key == key && $0.value == proposal.record.value }) {
             return try await accept(proposal.record, verdict)
         }
         // The vault gets what came first at once, so that the program can go on from there.
-        let newest = found.joined().compactMap { entry in
+        let newest = entries.compactMap { entry in
             entry.key == key || entry.value == nil ? nil : keys.object(entry.key, entry.value ?? Data())
         }
         // Members remove the earliest versions first. If the one before is gone, a lost one may be gone, too.
-        if !found.joined().contains(where: { $0.key == before }) { verdict.value += [1] }
-        let taken = try await take(newest + [verdict], place: nil)
+        if !entries.contains(where: { $0.key == before }) { verdict.value += [1] }
+        let isFinal = entries.contains { entry in
+            (versions.contains(entry.key) && before.lexicographicallyPrecedes(entry.key))
+                || later.contains { $0.contains(entry.key) }
+        }
+        try await take(newest + (isFinal ? [verdict] : []), place: nil)
         for object in newest { place.claims.note(object) }
-        note(found.joined().map(\.key), underNames: proposal.formerItems.map { keys.versions(of: $0).begin }, taken)
+        guard note(entries.map(\.key), later, former, proposal, keys, reply.header?.number ?? 0) else { return }
+        throw EtcdError.beginAgain
     }
 
-    /// Takes note of what was found under former names.
-    private func note(_ found: [Data], underNames names: [Data], _ taken: TakenObjects) {
-        for name in names {
-            let last = found.filter { $0.starts(with: name) }.max { $0.lexicographicallyPrecedes($1) }
-            guard let last else { continue }
-            if former.count >= Self.mostFormer { former = [:] }
-            if former[name]?.last != last { former[name] = FormerVersions(last: last, isTaken: false) }
-            if taken.waiting == 0 { former[name]?.isTaken = true }
+    /// Where etcd must have no entry that says of later keys of the view.
+    private func laterEntries(_ proposal: EtcdProposal, _ keys: EtcdKeys) -> [EtcdKeys.Area] {
+        let all = keys.entries(ofView: proposal.view)
+        let area = keys.entries(ofView: proposal.view, after: proposal.generation)
+        obstacles.forgetEntries(in: EtcdKeys.Area(all.begin, to: area.begin))
+        let passed = obstacles.entries.values.filter {
+            area.contains($0.key) && $0.isPassed(caughtUp, waiting: report.waiting)
+        }.map(\.key)
+        for key in passed {
+            report.alarm(
+                "etcd has an entry of a group's keys that this machine cannot use, at \(String(decoding: key, as: UTF8.self)): "
+                    + "somebody else writes to etcd, or this machine lacks a key")
         }
+        return area.without(passed)
+    }
+
+    /// Where etcd must have no version under a former name of the item.
+    private func unseenVersions(of item: Data, after base: Data, _ keys: EtcdKeys) -> EtcdKeys.Area {
+        let area = keys.versions(of: item)
+        let before = area.begin + Data(base.hexadecimal().utf8)
+        guard let found = obstacles.versions[area.begin], found.isPassed(caughtUp, waiting: report.waiting),
+            before.lexicographicallyPrecedes(found.key)
+        else { return EtcdKeys.Area(before + [0], to: area.end) }
+        return EtcdKeys.Area(found.key + [0], to: area.end)
+    }
+
+    /// Takes note of what kept a change from being accepted.
+    ///
+    /// - Returns: Whether any of it is new.
+    private func note(
+        _ found: [Data], _ later: [EtcdKeys.Area], _ former: [EtcdKeys.Area], _ proposal: EtcdProposal,
+        _ keys: EtcdKeys, _ revision: Int64
+    ) -> Bool {
+        var isNew = false
+        for key in found where later.contains(where: { $0.contains(key) }) {
+            if obstacles.note(entry: key, revision: revision) { isNew = true }
+        }
+        for (item, area) in zip(proposal.formerItems, former) {
+            guard let last = found.filter(area.contains).max(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
+            if obstacles.note(version: last, underName: keys.versions(of: item).begin, revision: revision) {
+                isNew = true
+            }
+        }
+        return isNew
     }
 
     private func accept(_ record: CircleObject, _ verdict: CircleObject) async throws {

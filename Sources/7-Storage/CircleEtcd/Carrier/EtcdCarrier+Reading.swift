@@ -7,6 +7,7 @@ extension EtcdCarrier {
     /// Reads what changed in all areas, and in a large circle, whose heads are not watched, these as well.
     func catchUpAll(_ areas: [EtcdKeys.Area]) async throws {
         for area in areas { try await catchUp(area) }
+        caughtUp = areas.map { place.revisions[$0.begin] ?? 0 }.min() ?? 0
         guard report.standing == .member, let common = areas.first, let keys = keys(of: common),
             common.end == keys.heads.begin
         else { return }

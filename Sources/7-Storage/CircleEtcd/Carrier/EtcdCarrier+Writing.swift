@@ -138,8 +138,10 @@ extension EtcdCarrier {
     /// - Returns: Whether the object need not be written any more.
     private func isResolved(_ one: Keyed, occupiedBy value: Data) throws -> Bool {
         guard value != one.object.value else { return true }
-        // After a view got new keys, several members may seal one version anew.
-        if one.object.kind == .record, EtcdKeys.sealer(of: value) != EtcdKeys.sealer(of: one.object.value) {
+        // After a view got new keys, several members may seal one version anew. The vault compares what they say.
+        if one.object.kind == .record, EtcdKeys.sealer(of: value) != EtcdKeys.sealer(of: one.object.value),
+            EtcdKeys.generation(of: value) == EtcdKeys.generation(of: one.object.value)
+        {
             return true
         }
         guard one.object.kind == .entry else {

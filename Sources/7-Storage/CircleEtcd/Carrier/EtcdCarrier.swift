@@ -62,8 +62,10 @@ package actor EtcdCarrier {
     /// Keys that this carrier wrote, and that it need not give to its own vault. As text, because the hash of `Data`
     /// looks at the first 80 bytes only, in which all keys of a group are alike.
     var written: Set<String> = []
-    /// What was found under former names of items, by the first possible key of each.
-    var former: [Data: FormerVersions] = [:]
+    /// What kept a change from being accepted, and may count for nothing.
+    var obstacles = EtcdObstacles()
+    /// The revision of etcd up to which the vault was given everything.
+    var caughtUp: Int64 = 0
     /// Whether the store lost what it had, and gets everything once more.
     var isStartingAnew = false
     /// Whether somebody removed what no member removes, and when everything was written anew last because of that.
@@ -298,6 +300,7 @@ package actor EtcdCarrier {
         report.alarm("etcd \(reason): everything is read and written anew")
         place = EtcdPlace()
         written = []
+        (obstacles, caughtUp) = (EtcdObstacles(), 0)
         isStartingAnew = true
     }
 
