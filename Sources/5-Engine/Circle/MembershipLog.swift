@@ -18,8 +18,8 @@ package struct MembershipLog: Sendable {
         package let invitation: Identifier16?
         /// The number of the entry with which it was removed, or left; nil while it is a member.
         package fileprivate(set) var removed: UInt32?
-        /// Whether it said itself that it leaves.
-        package fileprivate(set) var hasLeft = false
+        /// When it left; nil if it is a member, and if another one removed it. All that it wrote before is no later.
+        package fileprivate(set) var left: HybridTime?
     }
 
     package struct OpenInvitation: Sendable, Hashable {
@@ -153,7 +153,7 @@ package struct MembershipLog: Sendable {
         case .leave:
             try checkSomebodyIsLeft(without: signer.number)
             members[signer.number]?.removed = entry.number
-            members[signer.number]?.hasLeft = true
+            members[signer.number]?.left = entry.time
         case .end(let invitation):
             try require(.admit, of: signer)
             guard invitations[invitation] != nil else { throw .notPermitted("the end of an unknown invitation") }

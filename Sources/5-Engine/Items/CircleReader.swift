@@ -233,6 +233,19 @@ package struct CircleReader {
             limit)
     }
 
+    /// What waits of one kind and has a key that begins so.
+    package func waiting(of kind: UInt8, keyPrefix prefix: Data) throws -> [CircleParcel] {
+        try all(
+            "SELECT id, kind, key, value FROM circle_waiting WHERE kind = ? AND substr(key, 1, ?) = ? ORDER BY id"
+        ) { statement in
+            try statement.bind(Int64(kind), at: 1)
+            try statement.bind(Int64(prefix.count), at: 2)
+            try statement.bind(prefix, at: 3)
+        } _: {
+            Self.parcel($0)
+        }
+    }
+
     package func countOfWaiting(except kind: UInt8? = nil) throws -> Int {
         try first("SELECT count(*) FROM circle_waiting WHERE kind <> ?", { try $0.bind(Int64(kind ?? 0), at: 1) }) {
             $0.integer(0).map { Int($0) }
@@ -318,12 +331,16 @@ package struct CircleReader {
         try all(sql) { statement in
             try statement.bind(number, at: 1)
             try statement.bind(Int64(limit), at: 2)
-        } _: { row in
-            guard let number = row.integer(0), let kind = row.integer(1).flatMap(UInt8.init(exactly:)),
-                let key = row.blob(2), let value = row.blob(3)
-            else { return nil }
-            return CircleParcel(number: number, kind: kind, key: key, value: value)
+        } _: {
+            Self.parcel($0)
         }
+    }
+
+    private static func parcel(_ row: SQLStatement) -> CircleParcel? {
+        guard let number = row.integer(0), let kind = row.integer(1).flatMap(UInt8.init(exactly:)),
+            let key = row.blob(2), let value = row.blob(3)
+        else { return nil }
+        return CircleParcel(number: number, kind: kind, key: key, value: value)
     }
 
     /// The versions that lost, the last found first.

@@ -167,7 +167,7 @@ package final class FolderCarrier {
     private func collect(_ statement: Data? = nil) throws -> ([CircleObject], CollectedObjects) {
         var objects: [CircleObject] = []
         let reply = try vault.perform(
-            CollectCircleObjects(for: Self.name, settled: settled, statement: statement), as: client
+            CollectCircleObjects(for: Self.name, settled: settled, isCaughtUp: true, statement: statement), as: client
         ) { object throws(VaultError) in objects.append(object) }
         settled = 0
         return (objects, reply)

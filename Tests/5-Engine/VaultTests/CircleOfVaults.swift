@@ -131,7 +131,9 @@ final class CircleOfVaults {
 
     private func collect(_ number: Int, settled: Int64) throws -> ([CircleObject], CollectedObjects) {
         var objects: [CircleObject] = []
-        let reply = try self[number].perform(CollectCircleObjects(for: "test", settled: settled), as: .owner) {
+        let reply = try self[number].perform(
+            CollectCircleObjects(for: "test", settled: settled, isCaughtUp: true), as: .owner
+        ) {
             (object: CircleObject) throws(VaultError) in objects.append(object)
         }
         return (objects, reply)

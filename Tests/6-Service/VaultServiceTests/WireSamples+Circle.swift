@@ -73,6 +73,7 @@ extension WireSamples {
         collected.heads = (0..<random.int(below: 3)).map { _ in circleHead() }
         collected.gone = [4, 8]
         collected.views = [random.bytes(16)]
+        collected.waitsForReading = bool()
         return collected
     }
 

@@ -274,7 +274,7 @@ struct WireSamples {
         case is CollectCircleObjects.Type:
             CollectCircleObjects(
                 for: string(), settled: anyNumber(), limit: number(below: 1_000), isAnew: bool(),
-                place: maybe { $0.random.bytes(48) }, statement: maybe { $0.random.bytes(92) })
+                isCaughtUp: bool(), place: maybe { $0.random.bytes(48) }, statement: maybe { $0.random.bytes(92) })
         case is TakeCircleObjects.Type:
             TakeCircleObjects(
                 (0..<random.int(below: 3)).map { _ in circleObject() }, from: string(),

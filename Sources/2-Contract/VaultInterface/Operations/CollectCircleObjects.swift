@@ -15,6 +15,9 @@ package struct CollectCircleObjects: VaultOperation {
     package var limit: Int
     /// Whether the store lost what it had: all that the vault knows of the circle is then handed on once more.
     package var isAnew: Bool
+    /// Whether the vault was given all that was in the store with the last entry of the log that it has. Only then does
+    /// it give groups new keys after others left, because that ends what those have written.
+    package var isCaughtUp: Bool
     /// Where the carrier is after what is settled; nil leaves its place as it is.
     package var place: Data?
     /// What the carrier says of how far it has read and written, at most ``CircleHead/longestStatement`` bytes. The
@@ -24,10 +27,10 @@ package struct CollectCircleObjects: VaultOperation {
 
     package init(
         for carrier: String, settled: Int64 = 0, limit: Int = CircleObject.most, isAnew: Bool = false,
-        place: Data? = nil, statement: Data? = nil
+        isCaughtUp: Bool = false, place: Data? = nil, statement: Data? = nil
     ) {
         (self.carrier, self.settled, self.limit) = (carrier, settled, limit)
-        (self.isAnew, self.place, self.statement) = (isAnew, place, statement)
+        (self.isAnew, self.isCaughtUp, self.place, self.statement) = (isAnew, isCaughtUp, place, statement)
     }
 
     /// The names of the carriers.
@@ -48,11 +51,14 @@ package struct CollectCircleObjects: VaultOperation {
         try engine.circle.collect(self, as: client, send: send)
     }
 
-    package func encode(to buffer: FrameBuffer) { buffer.write(carrier, settled, limit, isAnew, place, statement) }
+    package func encode(to buffer: FrameBuffer) {
+        buffer.write(carrier, settled, limit, isAnew, isCaughtUp, place, statement)
+    }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
         self.init(
             for: try reader.read(), settled: try reader.read(), limit: try reader.read(), isAnew: try reader.read(),
+            isCaughtUp: try reader.read(),
             place: try reader.optional { (reader) throws(FrameError) in
                 Data(try reader.counted(limit: TakeCircleObjects.longestPlace))
             },
@@ -88,6 +94,8 @@ package struct CollectedObjects: WireValue, Equatable {
     package var heads: [CircleHead] = []
     /// The numbers of those that are members no more. Empty unless the carrier made a statement.
     package var gone: [UInt32] = []
+    /// Whether this vault gives groups new keys once the carrier says ``CollectCircleObjects/isCaughtUp``.
+    package var waitsForReading = false
 
     package init(
         standing: CircleStanding, circle: Data? = nil, member: UInt32 = 0, through: Int64 = 0, hasMore: Bool = false,
@@ -103,6 +111,7 @@ package struct CollectedObjects: WireValue, Equatable {
         buffer.write(list: views)
         buffer.write(list: heads)
         buffer.write(list: gone)
+        buffer.write(waitsForReading)
     }
 
     package init(from reader: inout FrameReader) throws(FrameError) {
@@ -113,5 +122,6 @@ package struct CollectedObjects: WireValue, Equatable {
         views = try reader.list(limit: .max)
         heads = try reader.list(limit: CircleHead.most)
         gone = try reader.list(limit: .max)
+        waitsForReading = try reader.read()
     }
 }

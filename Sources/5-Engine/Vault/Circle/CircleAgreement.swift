@@ -18,15 +18,17 @@ struct CircleAgreement {
 
     /// Does what is to be done. The vault is unlocked.
     ///
-    /// - Parameter isCaughtUp: Whether all was read that was in the store with the last entry of the log.
-    func run(isCaughtUp: Bool) throws {
-        guard session.standing == .member else { return }
+    /// - Parameter isCaughtUp: Whether the vault was given all that was in the store with the last entry of the log.
+    /// - Returns: Whether views get new keys once it was.
+    func run(isCaughtUp: Bool) throws -> Bool {
+        guard session.standing == .member else { return false }
         try settleContested()
         try CircleAdmission(making).admitDisplaced()
         try settleHolders()
-        try renewKeys(isCaughtUp)
+        let waits = try !renewKeys(isCaughtUp)
         try making.endRecovery(isRead: false)
         try CircleAdmission(making).admitUnattended()
+        return waits
     }
 
     // MARK: At once
@@ -99,21 +101,23 @@ struct CircleAgreement {
 
     /// A member that left still has keys, and so has a former recovery key: the first of those that may gives the views
     /// new ones.
-    private func renewKeys(_ isCaughtUp: Bool) throws {
-        guard let log = session.log, let member = session.member, member.rights.contains(.views) else { return }
+    ///
+    /// Who left may have written what nobody has read yet, and who removed a member may have given new keys already.
+    ///
+    /// - Returns: Whether no view lacks new ones.
+    private func renewKeys(_ isCaughtUp: Bool) throws -> Bool {
+        guard let log = session.log, let member = session.member, member.rights.contains(.views) else { return true }
+        var isDone = true
         for held in try session.heldViews().values {
             let first = held.body.holders.filter { log.member($0)?.rights.contains(.views) == true }.min()
             guard first == member.number else { continue }
             let gone = held.body.holders.filter { log.member($0) == nil }
-            // Who left may have written much that nobody has read yet, and that counts under the present keys only.
-            guard isCaughtUp || gone.contains(where: { log.members[$0]?.hasLeft != true }) || gone.isEmpty else {
-                continue
-            }
             if let last = gone.compactMap({ log.members[$0]?.removed }).max() {
-                _ = try making.renewKeys(of: held, generation: last + 1)
+                if isCaughtUp { _ = try making.renewKeys(of: held, generation: last + 1) } else { isDone = false }
             } else if try making.hasKeys(held) {
                 try making.giveToRecovery(held)
             }
         }
+        return isDone
     }
 }

@@ -20,6 +20,8 @@ final class CircleIntake {
     var result = TakenObjects()
     /// Whether the vault got keys for what carriers have passed already.
     private(set) var isToBeReadAgain = false
+    /// Whether new keys of a view wait until everything is read.
+    private(set) var waitsForReading = false
     /// Why nothing more is taken: an entry of the log that only later software understands.
     var needs: String?
     private(set) var rest: [CircleParcel] = []
@@ -55,7 +57,7 @@ final class CircleIntake {
 
     /// Takes objects, and what waited.
     ///
-    /// - Parameter isCaughtUp: Whether a carrier has read all that was in the store with the last entry of the log.
+    /// - Parameter isCaughtUp: Whether the vault was given all that was in the store with the last entry of the log.
     func take(_ objects: [CircleObject], isCaughtUp: Bool = false) throws {
         rest = objects.map { CircleParcel(number: 0, kind: $0.kind.rawValue, key: $0.key, value: $0.value) }
         let kinds = Set(objects.map(\.kind))
@@ -80,7 +82,9 @@ final class CircleIntake {
         if kinds.contains(.head) { rest.sort { Self.sequence($0) > Self.sequence($1) } }
         try pass(.head)
         try pass(.proposal)
-        if keybag.keys.lockState == .unlocked { try CircleAgreement(making).run(isCaughtUp: isCaughtUp) }
+        if keybag.keys.lockState == .unlocked {
+            waitsForReading = try CircleAgreement(making).run(isCaughtUp: isCaughtUp)
+        }
         try keepWaiting()
         result.waiting = try tables.reader.countOfWaiting(except: CircleObject.Kind.viewEntry.rawValue)
         guard try tables.reader.countOfWaiting() <= Self.mostWaiting else {
@@ -406,7 +410,7 @@ final class CircleIntake {
         let place = try session.place(of: name, in: view)
         if ahead?.isRight(key, value, checker.certificate) != true { try record.check(at: place, by: checker) }
         // What a removed member wrote before is sealed anew by who removed it.
-        guard let sealer = session.maker(ofRecordBy: record.sealer, held, record.generation),
+        guard let sealer = session.maker(of: record, held),
             sealer.rights.contains(.write)
         else {
             throw CircleError.notPermitted("a record of somebody who may not write")
@@ -433,20 +437,24 @@ final class CircleIntake {
             try CircleMerge(making, scan).take(record, body, at: place, held, &result)
             return .taken
         }
-        return try takeFormer(record.version, body, held) ? .taken : .waits
+        return try takeFormer(record.version, record.keyClass, body, held) ? .taken : .waits
     }
 
     /// Takes what a record under former keys says, and hands it on under the present ones.
     ///
     /// - Returns: False while this vault lacks the present key.
     private func takeFormer(
-        _ version: RecordVersion, _ body: RecordBody, _ held: CircleSession.HeldView
+        _ version: RecordVersion, _ keyClass: KeyClass, _ body: RecordBody, _ held: CircleSession.HeldView
     ) throws -> Bool {
         let (view, generation) = (held.identifier, held.entry.generation)
-        guard try making.hasKeys(held), let key = try session.viewKey(view, generation, .afterFirstUnlock) else {
-            return false
-        }
+        guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return false }
         let place = try session.place(of: key.name(ofPrimaryKey: body.primaryKey), in: view)
+        // The key for the time while unlocked may come later, and what is known of the item is sealed anew, too.
+        let known = try scan.entry(named: place.name, body.primaryKey, held).map {
+            try CircleRecord(decoding: $0.record)
+        }
+        for keyClass in [keyClass, known?.keyClass].compactMap(\.self)
+        where try !session.hasViewKey(view, generation, keyClass) { return false }
         func isKnown() throws -> Bool {
             try tables.reader.hasVersion(version.data, named: place.name.bytes, in: view.bytes)
         }

@@ -4,6 +4,7 @@ import Circle
 import Crypto
 import FoundationEssentials
 import Items
+import Keybag
 import KeychainModel
 import VaultInterface
 
@@ -327,9 +328,14 @@ struct CircleMaking {
         let items = try tables.reader.items(
             in: view.bytes, before: generation, exceptBy: own ? others : [], limit: limit)
         guard !items.isEmpty, let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return 0 }
+        var locked: KeybagError?
         for item in items {
             let record = try CircleRecord(decoding: item.record)
-            let body = try session.open(record, at: session.place(of: item))
+            let body: RecordBody
+            do { body = try session.open(record, at: session.place(of: item)) } catch let error as KeybagError {
+                locked = error
+                continue
+            }
             var renewed = item
             let name = key.name(ofPrimaryKey: body.primaryKey)
             (renewed.name, renewed.generation) = (name.bytes, generation)
@@ -337,6 +343,7 @@ struct CircleMaking {
             try tables.rename(item, to: renewed)
             try hand(.record, key: view.bytes + renewed.name, renewed.record)
         }
+        if let locked { throw locked }
         return items.count
     }
 

@@ -114,7 +114,9 @@ struct CircleProposals {
             guard var parcel = try tables.reader.outgoing(label.parcel) else { continue }
             let record = try CircleRecord(decoding: parcel.value)
             // What was decided could not be taken while it is locked.
-            guard lock.permits(record.keyClass.protection.availability) else { continue }
+            guard lock.permits(record.keyClass.protection.availability),
+                try !lacksLaterKeys(of: label.view, after: record.generation)
+            else { continue }
             let names = try formerNames(of: label, record)
             parcel.key = label.object
             parcel.value = [UInt8(truncatingIfNeeded: names.count)] + names.joined() + parcel.value
@@ -123,6 +125,15 @@ struct CircleProposals {
             objects.append(parcel)
         }
         return objects
+    }
+
+    /// Whether a member gave a view keys that this vault did not get: the store would not find what the others change
+    /// under them.
+    private func lacksLaterKeys(of view: Data, after generation: UInt32) throws -> Bool {
+        try tables.reader.waiting(of: CircleObject.Kind.viewEntry.rawValue, keyPrefix: view).contains { parcel in
+            guard let entry = try? ViewEntry(decoding: parcel.value) else { return false }
+            return entry.view.bytes == view && entry.generation > generation && session.log?.member(entry.signer) != nil
+        }
     }
 
     /// The names that the item had under earlier generations of the view's keys, those of the latest first: there the

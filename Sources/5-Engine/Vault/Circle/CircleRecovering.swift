@@ -72,11 +72,11 @@ extension CircleSession {
 
     /// The member that made a record under the present keys of a view; nil if it counts for nothing.
     ///
-    /// Who left had written all before, and others may read it later. It counts until the view has new keys.
-    func maker(ofRecordBy number: UInt32, _ held: HeldView, _ generation: UInt32) -> MembershipLog.Member? {
-        if let maker = maker(number, of: generation) { return maker }
-        guard let gone = log?.members[number], gone.hasLeft, let removed = gone.removed,
-            held.entry.generation <= removed
+    /// Others may read what a member wrote after they know that it left. That counts until the view has new keys.
+    func maker(of record: CircleRecord, _ held: HeldView) -> MembershipLog.Member? {
+        if let maker = maker(record.sealer, of: record.generation) { return maker }
+        guard let gone = log?.members[record.sealer], let left = gone.left, let removed = gone.removed,
+            held.entry.generation <= removed, record.version.time <= left
         else { return nil }
         return gone
     }

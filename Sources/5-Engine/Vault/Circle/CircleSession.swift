@@ -143,7 +143,7 @@ final class CircleSession {
     }
 
     /// Whether this vault itself said that it leaves.
-    var hasLeft: Bool { number.flatMap { log?.members[$0]?.hasLeft } == true }
+    var hasLeft: Bool { number.flatMap { log?.members[$0]?.left } != nil }
 
     /// The member that this vault is; nil unless it is one.
     var member: MembershipLog.Member? { number.flatMap { log?.member($0) } }

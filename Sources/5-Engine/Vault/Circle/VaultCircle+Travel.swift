@@ -36,7 +36,7 @@ extension VaultCircle {
             return ([], CollectedObjects(standing: .none))
         }
         let making = CircleMaking(session: session, writer: writer, logs: logs, now: now())
-        var hasMore = false
+        var (hasMore, waitsForReading) = (false, false)
         if operation.isAnew, session.standing == .member { try making.handAnew() }
         // Nil if the vault wants to see everything once more.
         let name = CircleSession.State.place + operation.carrier
@@ -49,7 +49,8 @@ extension VaultCircle {
             let intake = CircleIntake(making)
             if keybag.keys.lockState == .unlocked { try making.recover() }
             if session.standing == .member {
-                try intake.take([], isCaughtUp: true)
+                try intake.take([], isCaughtUp: operation.isCaughtUp)
+                waitsForReading = intake.waitsForReading
                 let isRead = try writer.reader.circle.state(CircleSession.State.place + operation.carrier) != nil
                 if keybag.keys.lockState == .unlocked { try making.endRecovery(isRead: isRead) }
                 try CircleUpkeep(making).run()
@@ -79,6 +80,7 @@ extension VaultCircle {
         if keybag.keys.lockState.permits(.afterFirstUnlock) {
             reply.views = try session.heldViews().keys.sorted().map(\.bytes)
         }
+        reply.waitsForReading = waitsForReading
         if operation.statement != nil, keybag.keys.lockState.permits(.afterFirstUnlock) {
             let heads = try CircleHeads(session: session).known()[operation.carrier] ?? []
             reply.heads = heads.count > CircleHead.most ? Array(heads.shuffled().prefix(CircleHead.most)) : heads

@@ -17,13 +17,17 @@ extension EtcdCarrier {
     private static let requestLifetime: Int64 = 30 * 24 * 3_600
 
     /// Writes what the vault has for the others.
+    ///
+    /// - Parameter isCaughtUp: Whether all was read since the last entry of the log was.
+    /// - Throws: ``EtcdError/beginAgain`` if the vault has to read more first.
     @discardableResult
-    func push() async throws -> CollectedObjects {
+    func push(isCaughtUp: Bool = false) async throws -> CollectedObjects {
         var decided: Set<CircleObject> = []
         while true {
             let statement = place.claims.statement
-            let (all, state) = try await collect(statement: statement)
+            let (all, state) = try await collect(isCaughtUp: isCaughtUp, statement: statement)
             report.standing = state.standing
+            if state.waitsForReading { throw EtcdError.beginAgain }
             let objects = all.filter { $0.kind != .proposal }
             // One that the vault cannot take now comes again.
             let proposals = all.filter { $0.kind == .proposal && decided.insert($0).inserted }

@@ -117,7 +117,7 @@ package actor EtcdCarrier {
             do {
                 let areas = try await begin()
                 try await catchUpAll(areas)
-                let state = try await push()
+                let state = try await push(isCaughtUp: true)
                 try await catchUpAll(areas)
                 compared = []
                 try await compare(try await collect(limit: 0, statement: place.claims.statement).state)
@@ -187,7 +187,7 @@ package actor EtcdCarrier {
             throw EtcdError.beginAgain
         }
         try await catchUpAll(areas)
-        try await push()
+        try await push(isCaughtUp: true)
         guard try await areasOf(collect(limit: 0).state) == areas else { throw EtcdError.beginAgain }
         lookAgainLater(bell)
         report.problem = nil
@@ -383,7 +383,7 @@ package actor EtcdCarrier {
     ///
     /// - Parameter statement: What is to be said to the others; nil to be told nothing of them.
     func collect(
-        limit: Int = CircleObject.most, statement: Data? = nil
+        limit: Int = CircleObject.most, isCaughtUp: Bool = false, statement: Data? = nil
     ) async throws -> (objects: [CircleObject], state: CollectedObjects) {
         let (vault, client, settled, isAnew) = (vault, client, settled, isStartingAnew && limit > 0)
         let place = settled > 0 ? place.encoded : nil
@@ -391,7 +391,8 @@ package actor EtcdCarrier {
             var objects: [CircleObject] = []
             let state = try vault.perform(
                 CollectCircleObjects(
-                    for: Self.name, settled: settled, limit: limit, isAnew: isAnew, place: place, statement: statement),
+                    for: Self.name, settled: settled, limit: limit, isAnew: isAnew, isCaughtUp: isCaughtUp,
+                    place: place, statement: statement),
                 as: client
             ) { object throws(VaultError) in objects.append(object) }
             return (objects, state)
