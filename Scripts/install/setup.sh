@@ -219,6 +219,9 @@ if [[ ${1-} == --peers ]]; then
     [[ -x /usr/bin/aws ]] || missing+=(awscli)
     # Tried with that of Debian 12.
     command -v kwalletd6 >/dev/null || command -v kwalletd5 >/dev/null || missing+=(libkf5wallet-bin)
+    # KWallet of Debian 12 makes keys with OpenSSL, which is only recommended to it.
+    command -v kwalletd6 >/dev/null || compgen -G '/usr/lib/*/qca-qt5/crypto/libqca-ossl.so' >/dev/null ||
+        missing+=(libqca-qt5-2-plugins)
     # git's helper for libsecret is there as source only, and its own tests are in its source package.
     command -v gcc >/dev/null || missing+=(gcc)
     pkg-config --exists libsecret-1 2>/dev/null || missing+=(libsecret-1-dev)

@@ -109,6 +109,8 @@ import VaultInterface
         }
         for task in carrying { task.cancel() }
         for task in carrying { await task.value }
+        // Optimized code ends etcd and the connections after the last use.
+        withExtendedLifetime((etcd, machines)) {}
     }
 
     /// Without the network, nothing changes, then and afterwards.
