@@ -468,9 +468,10 @@ final class CircleIntake {
         return true
     }
 
-    /// Whether a record under former keys is taken all the same. All that counts is sealed anew, and who was removed
-    /// knows the former keys. But what the store accepted before it had the present keys has to be known before the next
-    /// change, and its maker may be away.
+    /// Whether a record under former keys is taken all the same.
+    ///
+    /// All that counts is sealed anew, and who was removed knows the former keys. But what the store accepted before it
+    /// had the present keys comes before the next change, and its maker may be away.
     private func isStillCounted(_ record: CircleRecord, in view: Identifier16) throws -> Bool {
         guard record.version.time.isDecided, record.version.member == record.sealer,
             session.log?.member(record.sealer) != nil, session.member?.rights.contains(.write) == true
