@@ -54,7 +54,7 @@ import Testing
         let text = try lines(
             """
             brokered ' at 127.0.0.1' /usr/bin/python3 -B "$peers/broker_clients.py" api.example.test:$tls stop > out 2> err &
-            until grep -q kept out || ! kill -0 $!; do sleep 0.05; done
+            until grep -qs kept out || ! kill -0 $!; do sleep 0.05; done
             /usr/bin/python3 -B "$peers/memory_search.py" $(sed -n 's/kept //p' out) secret | cut -d ' ' -f 1-2 || exit 1
             grep -rlF "$(cat secret)" run /proc/$(sed -n 's/kept //p' out)/cwd/server/git 2> /dev/null
             touch stop; wait $!; cat err; sed 's/kept.*/end/' out; ls run
@@ -80,7 +80,7 @@ import Testing
             mkdir project; cd project
             keychain run --isolated --broker "TOKEN=keychain://api/token to https://api.example.test:$tls at 127.0.0.1" \\
                 --broker-authority ../server/authority.pem -- '\(client)' api.example.test:$tls stop > ../out 2> ../err &
-            until grep -q kept ../out || ! kill -0 $!; do sleep 0.05; done
+            until grep -qs kept ../out || ! kill -0 $!; do sleep 0.05; done
             /usr/bin/python3 -B "$peers/memory_search.py" $(pgrep -x WebClientWorker) ../secret | cut -d ' ' -f 1-2 ||
                 { cat ../out ../err; exit 1; }
             touch stop; wait $!; cat ../err; sed 's/kept.*/end/' ../out

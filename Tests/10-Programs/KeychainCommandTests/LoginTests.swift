@@ -413,7 +413,7 @@ import Testing
             END
             keychain run --broker "T=keychain://oauth-login/work to https://api.example.test:$tls at 127.0.0.1" \\
                 --broker-authority server/authority.pem -- /usr/bin/python3 -B program.py $tls > out 2> err &
-            until grep -q kept out || ! kill -0 $!; do sleep 0.05; done
+            until grep -qs kept out || ! kill -0 $!; do sleep 0.05; done
             program=$(sed -n 's/kept //p' out); cp server/issued issued; number=$(wc -l < issued)
             for token in $(cat issued); do
                 printf %s "$token" > canary

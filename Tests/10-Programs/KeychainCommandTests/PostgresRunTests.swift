@@ -59,7 +59,7 @@ import Testing
                 seq 300000 | sed "s/.*/&,some more text to be copied &/" > rows
                 psql -qX -c "\copy t from rows csv" && psql -qX -c "\copy t to back csv" && cmp rows back && echo same
                 mkfifo quiet; psql -qXAt < quiet > out & exec 8> quiet; echo "SELECT 6*7;" >&8
-                until grep -q 42 out; do sleep 0.05; done
+                until grep -qs 42 out; do sleep 0.05; done
                 /usr/bin/python3 -B "$0/memory_search.py" $! secret | cut -d " " -f 1-2
                 exec 8>&-; wait' "$peers" 2> err || cat err
             sed 's/:[0-9][0-9]*/:PORT/' err

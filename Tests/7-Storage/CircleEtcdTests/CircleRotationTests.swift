@@ -256,6 +256,8 @@ import VaultInterface
         let machines = try (0..<(3 + leaving)).map { try EtcdMachine("machine \($0)", etcd.endpoints) }
         try await EtcdMachine.makeCircle(machines)
         let staying = Array(machines.prefix(3))
+        // Who removes knows all.
+        _ = try await EtcdMachine.settle(staying)
         let carrying = staying.map { machine in Task { await machine.run() } }
         let isOver = Collected<Void>()
         let counts = try await withThrowingTaskGroup(of: IncrementCount.self) { group in
