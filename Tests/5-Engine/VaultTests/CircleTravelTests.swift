@@ -412,6 +412,7 @@ import VaultInterface
     /// Whoever has the store changes, drops and exchanges what it carries: no item is ever wrong.
     @Test func aHostileStore() throws {
         var random = SeededGenerator()
+        var refused = 0
         for _ in 0..<TestScale.count(4, soak: 100) {
             let circle = try CircleOfVaults(2, random: random)
             var kept: [CircleObject] = []
@@ -443,8 +444,9 @@ import VaultInterface
             try circle.settle()
             #expect(try circle.contents(0) == circle.contents(1))
             for value in try circle.contents(0).values { #expect(sent.contains(value)) }
-            #expect(circle.refused > 0)
+            refused += circle.refused
         }
+        #expect(refused > 0)
     }
 
     // MARK: Any order
