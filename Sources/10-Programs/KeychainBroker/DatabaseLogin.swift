@@ -89,17 +89,24 @@ struct DatabaseLogin: Sendable {
         var record = BrokeredRequest(
             .placed, secrets: [listener.rule.variable], host: destination.host, port: destination.port, method: "LOGIN",
             path: "/\(listener.login.database ?? request.database ?? "")")
+        let server: Server
         do {
-            let server = try await connect(for: request, record)
-            await broker.record(record)
-            if let key = server.key { listener.note(key, of: program.channel) }
-            closeInTime()
-            try await program.join(server.handle, after: PostgresMessage.authenticated.encoded + server.beginning)
+            server = try await connect(for: request, record)
         } catch {
             let refusal = refusal(error)
             (record.outcome, record.reason) = (refusal.outcome, refusal.reason)
             await broker.record(record)
-            await refuse(refusal.code, refusal.text ?? refusal.reason)
+            return await refuse(refusal.code, refusal.text ?? refusal.reason)
+        }
+        await broker.record(record)
+        if let key = server.key { listener.note(key, of: program.channel) }
+        closeInTime()
+        do {
+            try await program.join(server.handle, after: PostgresMessage.authenticated.encoded + server.beginning)
+        } catch {
+            // A program that ends its session at once has logged in all the same.
+            server.handle.channel.close(promise: nil)
+            throw error
         }
     }
 
