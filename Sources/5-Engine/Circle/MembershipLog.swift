@@ -18,7 +18,8 @@ package struct MembershipLog: Sendable {
         package let invitation: Identifier16?
         /// The number of the entry with which it was removed, or left; nil while it is a member.
         package fileprivate(set) var removed: UInt32?
-        /// When it left; nil if it is a member, and if another one removed it. All that it wrote before is no later.
+        /// The time of the entry with which it left; nil for a member, and for one that another member removed. What it
+        /// wrote before has the same time or an earlier one.
         package fileprivate(set) var left: HybridTime?
     }
 

@@ -225,8 +225,8 @@ import VaultInterface
         #expect(try machines[0].status().views.first?.generation != former)
     }
 
-    /// Whoever removes a machine gives the new keys, and the first of the others gives no other ones, whether it reads
-    /// by ranges or watches.
+    /// The member that removes a machine gives the new keys. The first holder then gives none of its own, whether it
+    /// reads by ranges or watches.
     @Test(arguments: [false, true]) func oneGivesTheKeys(isWatching: Bool) async throws {
         let etcd = try EtcdUnderTest()
         let machines = try await circle(4, etcd)

@@ -16,7 +16,8 @@ package struct CollectCircleObjects: VaultOperation {
     /// Whether the store lost what it had: all that the vault knows of the circle is then handed on once more.
     package var isAnew: Bool
     /// Whether the vault was given all that was in the store with the last entry of the log that it has. Only then does
-    /// it give groups new keys after others left, because that ends what those have written.
+    /// it give groups new keys after a member left or was removed. From then on, nothing more counts of what that
+    /// member wrote under the former keys.
     package var isCaughtUp: Bool
     /// Where the carrier is after what is settled; nil leaves its place as it is.
     package var place: Data?

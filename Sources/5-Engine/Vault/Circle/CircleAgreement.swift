@@ -19,7 +19,7 @@ struct CircleAgreement {
     /// Does what is to be done. The vault is unlocked.
     ///
     /// - Parameter isCaughtUp: Whether the vault was given all that was in the store with the last entry of the log.
-    /// - Returns: Whether views get new keys once it was.
+    /// - Returns: Whether a view waits for that, and gets new keys then.
     func run(isCaughtUp: Bool) throws -> Bool {
         guard session.standing == .member else { return false }
         try settleContested()
@@ -104,7 +104,7 @@ struct CircleAgreement {
     ///
     /// Who left may have written what nobody has read yet, and who removed a member may have given new keys already.
     ///
-    /// - Returns: Whether no view lacks new ones.
+    /// - Returns: False if a view waits for new keys.
     private func renewKeys(_ isCaughtUp: Bool) throws -> Bool {
         guard let log = session.log, let member = session.member, member.rights.contains(.views) else { return true }
         var isDone = true

@@ -209,7 +209,7 @@ struct CircleMaking {
             previous: previous, time: try time(after: log.lastTime), whileUnlocked: unlocked.commitment,
             afterFirstUnlock: closed.commitment, recovery: log.recovery?.fingerprint ?? ViewEntry.Body.noRecovery,
             name: name, holders: holders)
-        // Whoever finds the entry in a store finds the keys there.
+        // The keys go first: a member that finds the entry in a store finds its keys there, too.
         for holder in holders.sorted() { try deliver(view, generation, to: holder) }
         try deliver(view, generation, to: CircleRecovery.number)
         try put(body, of: view, generation: generation, number: 0, under: closed)
