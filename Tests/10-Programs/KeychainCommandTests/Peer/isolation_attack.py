@@ -109,7 +109,11 @@ def handles(): return call("open_by_handle_at", -100, bytes(64), 0)
 
 @case
 def processes_are_listed():
-    names = [open(f"/proc/{entry}/comm").read().strip() for entry in os.listdir("/proc") if entry.isdigit()]
+    names = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try: names.append(open(f"/proc/{entry}/comm").read().strip())
+        # Processes of others end meanwhile.
+        except (FileNotFoundError, ProcessLookupError): continue
     return [name for name in names if name.startswith("keychain")]
 @case
 def environments_are_read(): return [open(f"/proc/{number}/environ", "rb").read(10) for number in PROCESSES]
