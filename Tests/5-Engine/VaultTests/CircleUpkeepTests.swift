@@ -151,4 +151,39 @@ import VaultInterface
         try circle.settle()
         #expect(try refused() == 0 && circle.status(0).requests.isEmpty)
     }
+
+    /// A vault looks through its items for what is under former keys once for each list of members.
+    @Test func formerKeysAreLookedForOnce() throws {
+        let circle = try CircleOfVaults(3)
+        for account in ["one", "two"] { _ = try circle[0].add(circle.item(account, "0"), as: .app) }
+        try circle.settle()
+        try circle.change(0, .remove(member: 3))
+        try circle.settle()
+        func former() throws -> Int {
+            try circle.engine(0) { making, _ in
+                let held = try #require(try making.session.heldViews().values.first)
+                return try making.tables.reader.items(
+                    in: held.identifier.bytes, before: held.entry.generation, exceptBy: [], limit: 10
+                ).count
+            }
+        }
+        #expect(try former() == 0)
+        // No vault makes such a row: it shows when the items are looked through.
+        try circle.engine(0) { making, _ in
+            let held = try #require(try making.session.heldViews().values.first)
+            try #require(held.entry.generation > 0)
+            var row = try #require(
+                try making.tables.reader.items(
+                    in: held.identifier.bytes, before: held.entry.generation + 1, exceptBy: [], limit: 1
+                ).first)
+            row.generation = held.entry.generation - 1
+            try making.tables.put(row)
+        }
+        _ = try circle[0].add(circle.item("three", "0"), as: .app)
+        try circle.settle([0, 1])
+        #expect(try former() == 1)
+        try circle.addPeer()
+        try circle.join(3)
+        #expect(try former() == 0)
+    }
 }

@@ -315,6 +315,19 @@ struct CircleMaking {
         return try sealAnew(renewed, own: false)
     }
 
+    /// Seals what is under earlier generations of a view's keys and that no other member seals, unless that was done.
+    ///
+    /// What is stored later is under the present generation, or is sealed under it at once. So the items are looked
+    /// through once for each generation and list of members, and not with each change.
+    func sealOwnAnew(_ held: CircleSession.HeldView, limit: Int) throws -> Int {
+        let name = CircleSession.State.sealed + held.identifier.description
+        let done = Data(held.entry.generation.bigEndianBytes) + (session.log?.head ?? Data())
+        guard try tables.reader.state(name) != done else { return 0 }
+        let count = try sealAnew(held, own: true, limit: limit)
+        if count < limit { try tables.set(name, done) }
+        return count
+    }
+
     /// Seals what is under earlier generations of a view's keys under the present one.
     ///
     /// Who gives a view new keys seals all that it knows. Every other member seals what it wrote itself, and what
@@ -327,7 +340,10 @@ struct CircleMaking {
         let others = (session.log?.present ?? []).map(\.number).filter { $0 != session.number }
         let items = try tables.reader.items(
             in: view.bytes, before: generation, exceptBy: own ? others : [], limit: limit)
-        guard !items.isEmpty, let key = try session.viewKey(view, generation, .afterFirstUnlock) else { return 0 }
+        guard !items.isEmpty else { return 0 }
+        guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else {
+            throw VaultError.corruptVault(reason: "a key of the circle is missing")
+        }
         var locked: KeybagError?
         for item in items {
             let record = try CircleRecord(decoding: item.record)

@@ -43,7 +43,7 @@ struct CircleScan {
         // What is locked is looked at again after the unlocking. Until then, what comes later is looked at each time.
         var isStuck = false
         do {
-            left -= try making.sealAnew(held, own: true, limit: left)
+            left -= try making.sealOwnAnew(held, limit: left)
         } catch KeybagError.locked {
             isStuck = true
         }
@@ -147,7 +147,7 @@ struct CircleScan {
     ) throws -> Found? {
         let view = held.identifier
         if let found = try find(name) { return found }
-        for generation in try tables.reader.generations(of: view.bytes).reversed()
+        for generation in try session.generations(of: view).reversed()
         where generation != held.entry.generation {
             guard let key = try session.viewKey(view, generation, .afterFirstUnlock) else { continue }
             if let found = try find(key.name(ofPrimaryKey: primaryKey)) { return found }

@@ -21,6 +21,7 @@ final class CircleSession {
     private(set) var number: UInt32?
 
     private var viewKeys: [KeyPlace: ViewKey] = [:]
+    private var generations: [Identifier16: [UInt32]] = [:]
     private var views: [Identifier16: HeldView]?
     /// Access groups that other members offered, and that nobody here has taken.
     private(set) var offers: [String] = []
@@ -104,6 +105,9 @@ final class CircleSession {
         static let groups = "group/"
         /// How far the changes of a view's rows were seen: change (8), row (8).
         static let scanned = "scanned/"
+        /// For which generation (4) of a view's keys, and for which last entry of the log (32), no item is left that
+        /// this vault has to seal anew.
+        static let sealed = "sealed/"
         /// Where a carrier goes on.
         static let place = "place/"
     }
@@ -180,6 +184,14 @@ final class CircleSession {
         return key
     }
 
+    /// The generations of a view of which this vault has keys, ascending.
+    func generations(of view: Identifier16) throws -> [UInt32] {
+        if let known = generations[view] { return known }
+        let found = try tables.generations(of: view.bytes)
+        generations[view] = found
+        return found
+    }
+
     /// Whether this vault has a key, locked or not.
     func hasViewKey(_ view: Identifier16, _ generation: UInt32, _ keyClass: KeyClass) throws -> Bool {
         try tables.key(of: view.bytes, generation: generation, class: keyClass.rawValue) != nil
@@ -191,6 +203,7 @@ final class CircleSession {
         let sealed = try keybag.sealForCircle(key.secret, as: "view key", keyClass)
         try writer.put(key: sealed, of: view.bytes, generation: generation, class: keyClass.rawValue)
         viewKeys[KeyPlace(view: view, generation: generation, keyClass: keyClass)] = key
+        generations[view] = nil
     }
 
     // MARK: Views
