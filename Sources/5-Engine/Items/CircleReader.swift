@@ -317,14 +317,20 @@ package struct CircleReader {
         get throws { try first("SELECT max(number) FROM circle_outgoing", { _ in }) { $0.integer(0) } }
     }
 
-    /// - Parameter kind: One that is not counted.
-    package func countOfOutgoing(except kind: UInt8? = nil) throws -> Int {
-        try first(
-            "SELECT count(*) FROM circle_outgoing WHERE kind <> ? AND length(value) > 12",
-            { try $0.bind(Int64(kind ?? 0), at: 1) }
-        ) {
+    package func countOfOutgoing() throws -> Int {
+        try first("SELECT count(*) FROM circle_outgoing WHERE length(value) > 12", { _ in }) {
             $0.integer(0).map { Int($0) }
         } ?? 0
+    }
+
+    /// Whether something of another kind than `kind` is to be handed on after what has a number.
+    package func hasOutgoing(except kind: UInt8, after number: Int64) throws -> Bool {
+        try first("SELECT 1 FROM circle_outgoing WHERE number > ? AND kind <> ? LIMIT 1") { statement in
+            try statement.bind(number, at: 1)
+            try statement.bind(Int64(kind), at: 2)
+        } _: {
+            $0.integer(0)
+        } != nil
     }
 
     private func parcels(_ sql: String, _ number: Int64, _ limit: Int) throws -> [CircleParcel] {

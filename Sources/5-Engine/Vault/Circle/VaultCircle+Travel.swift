@@ -68,11 +68,11 @@ extension VaultCircle {
             guard parcels.isEmpty || bytes <= CircleObject.largest else { break }
             parcels.append(parcel)
         }
-        let all = try tables.countOfOutgoing(except: CircleProposals.kind)
-        if all == 0, session.standing == .removed, session.hasLeft { try writer.circle.clear() }
+        let isAll = try !tables.hasOutgoing(except: CircleProposals.kind, after: parcels.last?.number ?? 0)
+        if isAll, parcels.isEmpty, session.standing == .removed, session.hasLeft { try writer.circle.clear() }
         var reply = CollectedObjects(
             standing: session.standing, circle: session.log?.circle.bytes, member: session.number ?? 0,
-            through: parcels.last?.number ?? 0, hasMore: hasMore || parcels.count < all,
+            through: parcels.last?.number ?? 0, hasMore: hasMore || !isAll,
             place: try tables.state(CircleSession.State.place + operation.carrier),
             location: String(decoding: try tables.state(CircleSession.State.location) ?? Data(), as: UTF8.self),
             lastMember: session.log.map { $0.nextNumber - 1 } ?? 0,
@@ -86,7 +86,7 @@ extension VaultCircle {
             reply.heads = heads.count > CircleHead.most ? Array(heads.shuffled().prefix(CircleHead.most)) : heads
             reply.gone = session.log?.members.values.filter { $0.removed != nil }.map(\.number).sorted() ?? []
         }
-        guard operation.carrier == CollectCircleObjects.etcd, parcels.count == all else { return (parcels, reply) }
+        guard operation.carrier == CollectCircleObjects.etcd, isAll else { return (parcels, reply) }
         return (try parcels + CircleProposals(making).objects(limit - parcels.count, after: bytes), reply)
     }
 
