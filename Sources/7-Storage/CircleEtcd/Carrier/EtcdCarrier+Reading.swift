@@ -30,26 +30,26 @@ extension EtcdCarrier {
 
     private func readPages(_ area: EtcdKeys.Area, _ keys: EtcdKeys) async throws {
         let known = place.revisions[area.begin] ?? 0
-        var (from, revision, limit): (Data, Int64?, Int64) = (area.begin, nil, Self.page)
-        while true {
-            let page: EtcdRange.Reply
-            (page, limit) = try await readPage(
-                EtcdRange(
-                    key: from, range_end: area.end, revision: revision.map { EtcdNumber($0) },
-                    min_mod_revision: known > 0 ? EtcdNumber(known + 1) : nil), limit: limit)
+        var range = EtcdRange(
+            key: area.begin, range_end: area.end, min_mod_revision: known > 0 ? EtcdNumber(known + 1) : nil)
+        var (page, limit) = try await readPage(range, limit: Self.page)
+        let revision = page.header?.number ?? 0
+        range.revision = EtcdNumber(revision)
+        while page.more == true, let last = page.kvs?.last {
             hear()
-            revision = revision ?? page.header?.number ?? 0
-            let entries = page.kvs ?? []
-            if page.more == true, let last = entries.last {
-                try await apply(entries, keys)
-                from = try await next(last, after: from)
-                continue
-            }
-            let reached = [area.begin: max(known, revision ?? 0)]
-            // Without anything new, the place is stored with what comes next.
-            if entries.isEmpty, known > 0 { return place.reach(reached) }
-            return try await apply(entries, keys, reached: reached)
+            range.key = try await next(last, after: range.key)
+            let (rest, most) = (range, limit)
+            // The next page comes while the vault takes this one.
+            async let following = readPage(rest, limit: most)
+            try await apply(page.kvs ?? [], keys)
+            (page, limit) = try await following
         }
+        hear()
+        let reached = [area.begin: max(known, revision)]
+        let entries = page.kvs ?? []
+        // Without anything new, the place is stored with what comes next.
+        if entries.isEmpty, known > 0 { return place.reach(reached) }
+        try await apply(entries, keys, reached: reached)
     }
 
     /// Reads a page of at most `limit` keys, and of fewer if the answer is too long: of items of half a mebibyte each,
