@@ -76,7 +76,8 @@ package struct ItemSearch: Sendable {
         case everything
     }
 
-    package var itemClass: ItemClass
+    /// Nil for rows of all classes.
+    package var itemClass: ItemClass?
     package var seek: Seek
     /// A row must have all the terms under one of the keys; none, if there is no key.
     package var terms: SearchTerms
@@ -88,7 +89,7 @@ package struct ItemSearch: Sendable {
     package var identifier: UUID?
 
     package init(
-        itemClass: ItemClass, seek: Seek, terms: SearchTerms = SearchTerms([]), groups: [Int64]? = nil,
+        itemClass: ItemClass?, seek: Seek, terms: SearchTerms = SearchTerms([]), groups: [Int64]? = nil,
         isSynchronizable: Bool? = nil, protection: ProtectionClass? = nil, isTombstone: Bool? = false,
         identifier: UUID? = nil
     ) {
@@ -131,7 +132,7 @@ package struct ItemSearch: Sendable {
 
     /// - Parameter terms: Those of this search, which are made as needed.
     func accepts(_ row: RowBinding, _ terms: inout SearchTerms) -> Bool {
-        guard row.itemClass == itemClass,
+        guard itemClass.map({ $0 == row.itemClass }) ?? true,
             groups.map({ $0.contains(row.group) }) ?? true,
             isSynchronizable.map({ $0 == row.isSynchronizable }) ?? true,
             protection.map({ $0 == row.protection }) ?? true,

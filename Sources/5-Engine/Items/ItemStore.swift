@@ -53,9 +53,12 @@ package final class ItemStore: Sendable {
         ItemStore(file, WriterConnection { try writing(file) }, readers: nil)
     }
 
+    /// How many statements a connection that writes keeps: those of items and of a circle are about 70.
+    private static let statements = 128
+
     /// Makes a connection that writes.
     static func writing(_ file: StoreFile) throws -> SQLConnection {
-        let connection = try file.connect(.readWrite)
+        let connection = try file.connect(.readWrite, keeping: statements)
         connection.setBusyHandler(waitForOthers)
         try connection.distrustSchema()
         // SQLite overwrites deleted data.

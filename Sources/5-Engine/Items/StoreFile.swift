@@ -20,7 +20,7 @@ enum StoreFile: Sendable {
     }
 
     /// - Parameter limit: How many statements the connection keeps.
-    func connect(_ access: SQLConnection.Access, keeping limit: Int = 32) throws(SQLiteError) -> SQLConnection {
+    func connect(_ access: SQLConnection.Access, keeping limit: Int) throws(SQLiteError) -> SQLConnection {
         switch self {
         case .encrypted(let registration):
             try SQLConnection(registration.uri, access, isURI: true, keeping: limit)

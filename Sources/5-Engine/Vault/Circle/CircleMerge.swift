@@ -29,8 +29,7 @@ struct CircleMerge {
             if let deleted = try scan.forgotten(named: place.name, body.primaryKey, held), record.version < deleted {
                 return try tellDeletionAgain(record, body, deleted, at: place, held)
             }
-            let (row, local) = try put(body.subject, over: nil)
-            try store(record, body, at: place, row: row, local: local)
+            try store(record, body, at: place, put(body.subject, over: nil))
             result.changed += 1
             return
         }
@@ -43,8 +42,7 @@ struct CircleMerge {
         if record.version > known.version {
             let isConflict =
                 !body.ancestors.contains(known.version) && !isSame(body.subject, former.subject, record, known)
-            let (row, local) = try put(body.subject, over: present, isFormerKept: isConflict)
-            try store(record, body, at: place, row: row, local: local)
+            try store(record, body, at: place, put(body.subject, over: present, isFormerKept: isConflict))
             result.changed += 1
             if isConflict { try note(present.record, place, &result) }
             return
@@ -58,7 +56,7 @@ struct CircleMerge {
         // It comes late: it becomes a version before the present one.
         let isConflict =
             !former.ancestors.contains(record.version) && !isSame(body.subject, former.subject, record, known)
-        (present.row, present.local) = try putBefore(body.subject, present, isKept: isConflict)
+        try putBefore(body.subject, &present, isKept: isConflict)
         try tables.put(present)
         try tables.note(version: record.version.data, of: present)
         if isConflict { try note(record.encoded, place, &result) }
@@ -96,7 +94,8 @@ struct CircleMerge {
         let told = try making.seal(
             RecordBody(ancestors: ancestors, subject: .tombstone(tombstone)), deleted, at: place,
             held.entry.generation)
-        try store(told, RecordBody(ancestors: ancestors, subject: .tombstone(tombstone)), at: place, row: 0, local: 0)
+        try store(
+            told, RecordBody(ancestors: ancestors, subject: .tombstone(tombstone)), at: place, Landing(row: 0))
         try making.hand(.record, key: place.view.bytes + place.name.bytes, told.encoded)
     }
 
@@ -106,16 +105,16 @@ struct CircleMerge {
     }
 
     private func store(
-        _ record: CircleRecord, _ body: RecordBody, at place: CircleRecord.Place, row: Int64, local: Int64
+        _ record: CircleRecord, _ body: RecordBody, at place: CircleRecord.Place, _ landing: Landing
     ) throws {
         let identifier: UUID
         switch body.subject {
-        case .item(let item): identifier = try making.writer.reader.row(row)?.binding.identifier ?? item.identifier
+        case .item(let item): identifier = landing.binding?.identifier ?? item.identifier
         case .tombstone(let tombstone): identifier = tombstone.identifier
         }
         let entry = CircleRow(
-            view: place.view.bytes, name: place.name.bytes, row: row, identifier: identifier, local: local,
-            generation: record.generation, author: record.version.member, record: record.encoded)
+            view: place.view.bytes, name: place.name.bytes, row: landing.row, identifier: identifier,
+            local: landing.local, generation: record.generation, author: record.version.member, record: record.encoded)
         try tables.put(entry)
         try tables.note(version: record.version.data, of: entry)
     }
@@ -156,25 +155,32 @@ struct CircleMerge {
         return FoundItem(row: row, item: item)
     }
 
-    private func place(of row: Int64) throws -> (row: Int64, local: Int64) {
-        (row, try making.writer.reader.row(row)?.binding.itemVersion ?? 0)
+    /// The row that a version became, or the last one that its item had; 0 if it had none.
+    private struct Landing {
+        var row: Int64
+        /// What the row is bound to; nil if there is no row.
+        var binding: RowBinding?
+        var local: Int64 { binding?.itemVersion ?? 0 }
+    }
+
+    private func landing(inRow row: Int64) throws -> Landing {
+        Landing(row: row, binding: try making.writer.reader.row(row)?.binding)
     }
 
     /// Changes the item in the vault.
     ///
     /// - Parameter isFormerKept: Whether the version that was in force stays one of the former ones, as overruled,
     ///   whatever the item says.
-    /// - Returns: The number of the item's row, and its version.
     private func put(
         _ subject: RecordBody.Subject, over present: CircleRow?, isFormerKept: Bool = false
-    ) throws -> (row: Int64, local: Int64) {
+    ) throws -> Landing {
         guard let found = try live(present) else {
             if case .item(let item) = subject { return try insert(item) }
-            return try place(of: present?.row ?? 0)
+            return try landing(inRow: present?.row ?? 0)
         }
         let row = found.row.binding.rowID
         // Its owner keeps the item on this device.
-        guard ItemPayload.travels(found.item) else { return try place(of: row) }
+        guard ItemPayload.travels(found.item) else { return try landing(inRow: row) }
         switch subject {
         case .tombstone:
             try transaction.remove(found.row, opened: found.item, isFormerKept: isFormerKept)
@@ -183,28 +189,26 @@ struct CircleMerge {
             try transaction.replace(
                 found, with: item, isFormerKept: isFormerKept, isFormerKept ? .overruled : .replaced)
         }
-        return try place(of: row)
+        return try landing(inRow: row)
     }
 
     /// Makes a version one of the former ones, and leaves the present one in force.
     ///
     /// - Parameter isKept: Whether it stays, as overruled, whatever the item says.
-    private func putBefore(
-        _ subject: RecordBody.Subject, _ present: CircleRow, isKept: Bool
-    ) throws -> (row: Int64, local: Int64) {
+    private func putBefore(_ subject: RecordBody.Subject, _ present: inout CircleRow, isKept: Bool) throws {
         guard case .item(var item) = subject, let found = try live(present), ItemPayload.travels(found.item),
             try isKept || transaction.kept(found.item) > 0
-        else { return (present.row, present.local) }
+        else { return }
         item.identifier = found.item.identifier
-        let row = found.row.binding.rowID
         try transaction.replace(found, with: item, isFormerKept: true)
-        guard let before = try live(present) else { return try place(of: row) }
-        try transaction.replace(
-            before, with: found.item, isFormerKept: true, isKept ? .overruled : .replaced)
-        return try place(of: row)
+        if let before = try live(present) {
+            try transaction.replace(before, with: found.item, isFormerKept: true, isKept ? .overruled : .replaced)
+        }
+        let landing = try landing(inRow: found.row.binding.rowID)
+        (present.row, present.local) = (landing.row, landing.local)
     }
 
-    private func insert(_ received: StoredItem) throws -> (row: Int64, local: Int64) {
+    private func insert(_ received: StoredItem) throws -> Landing {
         var item = received
         item.version = 1
         do {
@@ -213,13 +217,12 @@ struct CircleMerge {
             item.identifier = UUID()
         }
         do {
-            try transaction.insert(item)
+            let binding = try transaction.insert(item)
+            return Landing(row: binding.rowID, binding: binding)
         } catch VaultError.duplicateItem {
             // It may be a change of this vault that was not handed on before the lock, and takes part after it.
             guard keybag.keys.lockState == .unlocked else { throw KeybagError.locked(.whenUnlocked) }
             throw CircleError.notPermitted("an item whose name an item has that stays on this device")
         }
-        guard let row = try transaction.liveRow(withPrimaryKeyOf: item) else { throw VaultError.itemNotFound }
-        return (row.binding.rowID, row.binding.itemVersion)
     }
 }

@@ -24,18 +24,24 @@ struct ItemTransaction {
 
     /// Stores a new item.
     ///
+    /// - Returns: What its row is bound to.
     /// - Throws: ``VaultError/duplicateItem`` if a live item has its primary key.
-    func insert(_ item: StoredItem) throws {
+    @discardableResult
+    func insert(_ item: StoredItem) throws -> RowBinding {
         try requireNoDuplicate(of: item)
         let (row, filing) = try keybag.seal(item, presence, rowID: writer.nextRowID(), version: item.version)
         writer.touched.note(item.accessGroup, of: row.binding.group)
         try writer.insert(row, filedUnder: filing)
+        return row.binding
     }
 
     /// Stores a new item that had other values before, the oldest first: each was a version, which ended when the next
     /// one took its place.
     func insert(_ item: StoredItem, after former: [ReceiveItems.FormerValue]) throws {
-        guard let oldest = former.first else { return try insert(item) }
+        guard let oldest = former.first else {
+            try insert(item)
+            return
+        }
         var version = item
         (version.value, version.modificationDate) = (oldest.value, item.creationDate)
         try insert(version)
@@ -55,15 +61,13 @@ struct ItemTransaction {
     ///
     /// - Throws: ``VaultError/duplicateItem``.
     func requireUnusedIdentifier(of item: StoredItem) throws {
-        for itemClass in ItemClass.stored {
-            let search = ItemSearch(
-                itemClass: itemClass, seek: .filed(item.identifier.term), isTombstone: nil, identifier: item.identifier)
-            for row in try writer.reader.rows(search, includingCiphertext: false) {
-                guard row.binding.isTombstone else { throw VaultError.duplicateItem }
-                guard row.binding.group == keybag.groupDigest(item.accessGroup) else { continue }
-                _ = try keybag.openMetadata(of: row)
-                try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
-            }
+        let search = ItemSearch(
+            itemClass: nil, seek: .filed(item.identifier.term), isTombstone: nil, identifier: item.identifier)
+        for row in try writer.reader.rows(search, includingCiphertext: false) {
+            guard row.binding.isTombstone else { throw VaultError.duplicateItem }
+            guard row.binding.group == keybag.groupDigest(item.accessGroup) else { continue }
+            _ = try keybag.openMetadata(of: row)
+            try writer.delete(row.binding.rowID, filedUnder: keybag.filedTerms(of: row))
         }
     }
 
