@@ -67,7 +67,7 @@ mkdir -p "$folder"
 step 'Building the package, the image and the documentation'
 # Makes the package, too. The folder may have those of former versions.
 make image
-cp .build-packages/swift-keychain{,-sync}_"${version}_$(dpkg --print-architecture)".deb \
+cp .build-packages/swift-keychain{,-network}_"${version}_$(dpkg --print-architecture)".deb \
     ".build-packages/keychain-$version.docker.tar" "$folder/"
 make docs
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C .build-docs -cf - site |
