@@ -317,13 +317,14 @@ package struct CircleReader {
         get throws { try first("SELECT max(number) FROM circle_outgoing", { _ in }) { $0.integer(0) } }
     }
 
+    /// How many objects are to be handed on. A value of 12 bytes is a note beside one. Reads the whole table.
     package func countOfOutgoing() throws -> Int {
         try first("SELECT count(*) FROM circle_outgoing WHERE length(value) > 12", { _ in }) {
             $0.integer(0).map { Int($0) }
         } ?? 0
     }
 
-    /// Whether something of another kind than `kind` is to be handed on after what has a number.
+    /// Whether something with a number above `number`, and of another kind than `kind`, is to be handed on.
     package func hasOutgoing(except kind: UInt8, after number: Int64) throws -> Bool {
         try first("SELECT 1 FROM circle_outgoing WHERE number > ? AND kind <> ? LIMIT 1") { statement in
             try statement.bind(number, at: 1)

@@ -53,7 +53,7 @@ package final class ItemStore: Sendable {
         ItemStore(file, WriterConnection { try writing(file) }, readers: nil)
     }
 
-    /// How many statements a connection that writes keeps: those of items and of a circle are about 70.
+    /// How many statements a connection that writes keeps: enough for what items and a circle need in turns.
     private static let statements = 128
 
     /// Makes a connection that writes.

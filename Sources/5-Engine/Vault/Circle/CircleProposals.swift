@@ -110,15 +110,16 @@ struct CircleProposals {
         let lock = making.keybag.keys.lockState
         guard limit > 0, lock.permits(.afterFirstUnlock) else { return [] }
         var (objects, bytes) = ([CircleParcel](), bytes)
-        // Once for each view: many entries may wait.
+        // Once for each view and generation: many entries may wait.
         var lacking: [Data: Bool] = [:]
         for label in try live() where objects.count < limit {
             guard var parcel = try tables.reader.outgoing(label.parcel) else { continue }
             let record = try CircleRecord(decoding: parcel.value)
             // What was decided could not be taken while it is locked.
             guard lock.permits(record.keyClass.protection.availability) else { continue }
-            let lacksKeys = try lacking[label.view] ?? lacksLaterKeys(of: label.view, after: record.generation)
-            lacking[label.view] = lacksKeys
+            let place = label.view + Data(record.generation.bigEndianBytes)
+            let lacksKeys = try lacking[place] ?? lacksLaterKeys(of: label.view, after: record.generation)
+            lacking[place] = lacksKeys
             guard !lacksKeys else { continue }
             let names = try formerNames(of: label, record)
             parcel.key = label.object
